@@ -109,8 +109,9 @@ AS $function$
     from quota_usage q
     where q.organization_id = tenant and q.holder_type = 'project' and q.measure = 'spend_per_hour'
     union all
-    select r.currency, 0, r.held_per_hour_micros, json_build_object('projectId', r.project_id, 'sku', r.sku,
-      'started', r.starts_at <= at, 'perHourMicros', r.held_per_hour_micros::text)
+    select r.currency, 0, r.held_per_hour_micros, json_build_object('projectId', r.project_id,
+      'nodeIds', array(select p.node_id from node_promises p where p.reservation_id = r.id),
+      'perHourMicros', r.held_per_hour_micros::text)
     from capacity_reservations r
     where r.organization_id = tenant and r.cancelled_at is null and r.ends_at > at and r.held_per_hour_micros > 0
   ) as c
@@ -146,7 +147,7 @@ begin
           and (a.state <> 'active' or a.release_requested_at is null)
         group by 1
         union all
-        select u.currency, 0, 0, json_build_object('projectId', u.project_id, 'sku', u.sku, 'started', u.started,
+        select u.currency, 0, 0, json_build_object('projectId', u.project_id, 'nodeIds', u.node_ids,
           'perHourMicros', u.per_hour_micros::text)
         from unused_reservations(t.tenant, at) as u
       ) as c
@@ -458,9 +459,10 @@ begin
     select bool_or(not case
         when covers(f.available, coalesce(m.per_hour_micros, 0) + f.asked, f.seconds, coalesce(m.kept_per_hour_micros, 0),
           f.kept_seconds) then true
-        else covers(f.available, coalesce((select c.running_micros + c.pending_micros
-            from committed_funds(array[f.tenant], now()) as c where c.currency = f.currency), 0) + f.asked, f.seconds,
-          kept_beside(f.tenant, f.currency, now(), f.launches), f.kept_seconds) end) into broken
+        else coalesce((select covers(f.available, c.running_micros + c.pending_micros + f.asked, f.seconds,
+              kept_beside(c.kept, f.launches), f.kept_seconds)
+            from committed_funds(array[f.tenant], now()) as c where c.currency = f.currency),
+          covers(f.available, f.asked, f.seconds, 0, 0)) end) into broken
       from json_to_recordset(funds) as f (tenant uuid, currency text, available bigint, asked bigint, seconds integer,
           kept_seconds integer, launches json)
         left join lateral committed_at_most(f.tenant, now()) as m on m.currency = f.currency;
@@ -598,7 +600,7 @@ CREATE OR REPLACE FUNCTION public.is_complete(slot node_resource_slots)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE
-RETURN (((slot).gpu_pci_address ~ '[!-~]'::text) AND ((slot).fabric_vf_pci_address ~ '[!-~]'::text) AND ((slot).nvme_serial ~ '[!-~]'::text) AND ((slot).nvme_device ~ '[!-~]'::text) AND ((slot).management_mac ~ '[!-~]'::text) AND ((slot).private_ip ~ '[!-~]'::text) AND (((slot).capacity_metadata ->> 'fabric_claim_mode'::text) = 'per_slot_vf'::text) AND (((slot).capacity_metadata ->> 'destructive_wipe_policy'::text) ~ '[!-~]'::text));
+RETURN (((slot).gpu_pci_address ~ '[!-~]'::text) AND ((((slot).capacity_metadata ->> 'fabric_claim_mode'::text) = 'whole_node'::text) OR (((slot).fabric_vf_pci_address ~ '[!-~]'::text) AND ((slot).nvme_serial ~ '[!-~]'::text) AND ((slot).nvme_device ~ '[!-~]'::text) AND ((slot).management_mac ~ '[!-~]'::text) AND ((slot).private_ip ~ '[!-~]'::text) AND (((slot).capacity_metadata ->> 'fabric_claim_mode'::text) = 'per_slot_vf'::text) AND (((slot).capacity_metadata ->> 'destructive_wipe_policy'::text) ~ '[!-~]'::text))));
 CREATE OR REPLACE FUNCTION public.keep_answers(answers json)
  RETURNS void
  LANGUAGE plpgsql
@@ -703,18 +705,15 @@ AS $function$
 begin
   raise exception '% are kept: what was sold names them', tg_table_name using errcode = 'foreign_key_violation';
 end $function$;
-CREATE OR REPLACE FUNCTION public.kept_beside(tenant uuid, in_currency text, at timestamp with time zone, launches json)
+CREATE OR REPLACE FUNCTION public.kept_beside(kept json, launches json)
  RETURNS bigint
  LANGUAGE sql
- STABLE
+ IMMUTABLE
 AS $function$
-  select coalesce(sum(greatest(0, k.micros - case when k.started then coalesce(l.micros, 0) else 0 end)), 0)::bigint
-  from (
-    select u.project_id, u.sku, u.started, sum(u.per_hour_micros) as micros from unused_reservations(tenant, at) as u
-    where u.currency = in_currency group by 1, 2, 3
-  ) as k
-    left join json_to_recordset(launches) as l (project uuid, sku text, micros bigint)
-      on l.project = k.project_id and l.sku = k.sku
+  select coalesce(sum(greatest(0, k."perHourMicros" - coalesce((
+      select sum(l.micros) from json_to_recordset(launches) as l ("projectId" uuid, "nodeId" uuid, micros bigint)
+      where l."projectId" = k."projectId" and (l."nodeId" is null or l."nodeId" = any (k."nodeIds"))), 0))), 0)::bigint
+  from json_to_recordset(kept) as k ("projectId" uuid, "nodeIds" uuid[], "perHourMicros" bigint)
 $function$;
 CREATE OR REPLACE FUNCTION public.launch_facts(asked json, at timestamp with time zone)
  RETURNS TABLE(request_hash bytea, response_status integer, response_body text, response_location text, project json, product json, entitled boolean, region_status text, image_digest text, prices json, ssh_keys json, budgets json, funds json)
@@ -954,6 +953,31 @@ begin
           group by c.allocation_id
         ) as lease
       ) as l on true;
+end $function$;
+CREATE OR REPLACE FUNCTION public.prune_node_tasks(before timestamp with time zone, at_most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  deleted integer;
+begin
+  if before > now() - interval '30 days' then
+    raise exception 'node tasks are kept at least 30 days' using errcode = 'invalid_parameter_value';
+  end if;
+  delete from node_tasks where id in (
+    select t.id from node_tasks t
+    where t.created_at < before and t.finished_at < before and t.state in ('succeeded', 'failed', 'expired')
+      and exists (select from node_tasks later where later.node_id = t.node_id and later.kind = t.kind
+        and (later.created_at, later.id) > (t.created_at, t.id) and (t.state <> 'succeeded' or later.state = 'succeeded'))
+      and not exists (select from wipe_certificates w where w.node_task_id = t.id)
+      and not exists (select from host_cleanups h where h.node_task_id = t.id)
+      and not exists (select from node_disks d where d.evidence_task_id = t.id)
+      and not exists (select from public_ingresses i where i.task_id = t.id)
+    order by t.created_at limit at_most for update of t skip locked);
+  get diagnostics deleted = row_count;
+  return deleted;
 end $function$;
 CREATE OR REPLACE FUNCTION public.quota_counters(project uuid, launcher uuid, owner uuid, gpu_model text, currency text, launches bigint, gpus bigint, per_hour bigint)
  RETURNS TABLE(holder_type text, holder_id uuid, measure text, unit text, amount bigint)
@@ -1250,13 +1274,18 @@ begin
     select from changed c
       join node_promises p on p.node_id = c.node_id
       join allocations a on a.id = c.allocation_id
-    where c.released_at is null and p.holder_id not in (a.id, a.project_id)
-      and p.starts_at < coalesce(c.ends_at, 'infinity') and coalesce(p.ends_at, 'infinity') > now()
+    where c.released_at is null
+      and not respects_promise(p.holder_id, p.starts_at, p.ends_at, array[a.id, a.project_id], now(), c.ends_at)
   ) then
     raise exception 'the node is promised to somebody else' using errcode = 'restrict_violation';
   end if;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.respects_promise(holder uuid, promised_from timestamp with time zone, promised_until timestamp with time zone, holders uuid[], at timestamp with time zone, ends_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ((holder = ANY (holders)) OR (promised_from >= COALESCE(ends_at, 'infinity'::timestamp with time zone)) OR (COALESCE(promised_until, 'infinity'::timestamp with time zone) <= at));
 CREATE OR REPLACE FUNCTION public.scope_caller()
  RETURNS uuid
  LANGUAGE sql
@@ -1419,16 +1448,17 @@ AS $function$
     on b.currency = r.currency
 $function$;
 CREATE OR REPLACE FUNCTION public.unused_reservations(tenant uuid, at timestamp with time zone)
- RETURNS TABLE(currency text, project_id uuid, sku text, started boolean, per_hour_micros bigint)
+ RETURNS TABLE(currency text, project_id uuid, node_ids uuid[], per_hour_micros bigint)
  LANGUAGE sql
  STABLE
 AS $function$
-  select r.currency, r.project_id, r.sku, r.starts_at <= at, greatest(0, r.held_per_hour_micros - coalesce((
+  select r.currency, r.project_id, n.ids, greatest(0, r.held_per_hour_micros - coalesce((
       select sum(a.per_gpu_hour_micros * a.gpu_count) from allocations a
       where a.organization_id = tenant and a.state in ('reserved', 'provisioning', 'active')
         and a.release_requested_at is null and a.project_id = r.project_id and a.currency = r.currency
-        and a.node_id in (select p.node_id from node_promises p where p.reservation_id = r.id)), 0))::bigint
+        and a.node_id = any (n.ids)), 0))::bigint
   from capacity_reservations r
+    cross join lateral (select array(select p.node_id from node_promises p where p.reservation_id = r.id) as ids) as n
   where r.organization_id = tenant and r.cancelled_at is null and r.ends_at > at and r.held_per_hour_micros > 0
 $function$;
 CREATE OR REPLACE FUNCTION public.vacate_claim_cells()
@@ -2557,6 +2587,72 @@ create table regions (
   display_name text not null,
   status text not null
 );
+create table registry_blobs (
+  id uuid not null,
+  organization_id uuid,
+  repository_id uuid not null,
+  digest text not null,
+  bytes bigint not null,
+  touched_at timestamp with time zone default now() not null
+);
+create table registry_manifest_blobs (
+  organization_id uuid,
+  repository_id uuid not null,
+  manifest_id uuid not null,
+  digest text not null
+);
+create table registry_manifest_children (
+  organization_id uuid,
+  repository_id uuid not null,
+  manifest_id uuid not null,
+  digest text not null
+);
+create table registry_manifests (
+  id uuid not null,
+  organization_id uuid,
+  repository_id uuid not null,
+  digest text not null,
+  media_type text not null,
+  artifact_type text,
+  bytes bigint not null,
+  subject_digest text,
+  annotations jsonb,
+  pushed_by uuid not null,
+  pushed_by_name text not null,
+  pushed_at timestamp with time zone default now() not null
+);
+create table registry_repositories (
+  id uuid not null,
+  organization_id uuid,
+  project_id uuid,
+  name text not null,
+  created_at timestamp with time zone default now() not null,
+  deleted_at timestamp with time zone
+);
+create table registry_tags (
+  organization_id uuid,
+  repository_id uuid not null,
+  name text not null,
+  digest text not null,
+  moved_by uuid not null,
+  moved_by_name text not null,
+  moved_at timestamp with time zone default now() not null
+);
+create table registry_upload_chunks (
+  organization_id uuid,
+  upload_id uuid not null,
+  begins_at bigint not null,
+  bytes bigint not null,
+  digest text not null
+);
+create table registry_uploads (
+  id uuid not null,
+  organization_id uuid,
+  repository_id uuid not null,
+  bytes bigint default 0 not null,
+  started_at timestamp with time zone default now() not null,
+  touched_at timestamp with time zone default now() not null
+);
 create table schema_functions (
   only_row boolean default true not null,
   checksum text not null,
@@ -3013,6 +3109,14 @@ alter table queued_launches add constraint queued_launches_pkey PRIMARY KEY (all
 alter table quota_limits add constraint quota_limits_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit, set_by);
 alter table quota_usage add constraint quota_usage_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit);
 alter table regions add constraint regions_pkey PRIMARY KEY (region);
+alter table registry_blobs add constraint registry_blobs_pkey PRIMARY KEY (id);
+alter table registry_manifest_blobs add constraint registry_manifest_blobs_pkey PRIMARY KEY (manifest_id, digest);
+alter table registry_manifest_children add constraint registry_manifest_children_pkey PRIMARY KEY (manifest_id, digest);
+alter table registry_manifests add constraint registry_manifests_pkey PRIMARY KEY (id);
+alter table registry_repositories add constraint registry_repositories_pkey PRIMARY KEY (id);
+alter table registry_tags add constraint registry_tags_pkey PRIMARY KEY (repository_id, name);
+alter table registry_upload_chunks add constraint registry_upload_chunks_pkey PRIMARY KEY (upload_id, begins_at);
+alter table registry_uploads add constraint registry_uploads_pkey PRIMARY KEY (id);
 alter table schema_functions add constraint schema_functions_pkey PRIMARY KEY (only_row);
 alter table schema_migrations add constraint schema_migrations_pkey PRIMARY KEY (version);
 alter table service_account_tokens add constraint service_account_tokens_pkey PRIMARY KEY (id);
@@ -3067,11 +3171,7 @@ alter table ledger_transactions add constraint ledger_transactions_id_organizati
 alter table ledger_transactions add constraint ledger_transactions_organization_id_posting_key_key UNIQUE (organization_id, posting_key);
 alter table node_enrolments add constraint node_enrolments_token_hash_key UNIQUE (token_hash);
 alter table node_onboarding_steps add constraint node_onboarding_steps_onboarding_id_position_key UNIQUE (onboarding_id, "position");
-alter table node_resource_slots add constraint node_resource_slots_node_id_fabric_vf_pci_address_key UNIQUE (node_id, fabric_vf_pci_address);
 alter table node_resource_slots add constraint node_resource_slots_node_id_gpu_pci_address_key UNIQUE (node_id, gpu_pci_address);
-alter table node_resource_slots add constraint node_resource_slots_node_id_management_mac_key UNIQUE (node_id, management_mac);
-alter table node_resource_slots add constraint node_resource_slots_node_id_nvme_serial_key UNIQUE (node_id, nvme_serial);
-alter table node_resource_slots add constraint node_resource_slots_node_id_private_ip_key UNIQUE (node_id, private_ip);
 alter table node_resource_slots add constraint node_resource_slots_node_id_slot_index_key UNIQUE (node_id, slot_index);
 alter table node_tasks add constraint node_tasks_dedupe_key_key UNIQUE (dedupe_key);
 alter table nodes add constraint nodes_hostname_key UNIQUE (hostname);
@@ -3099,6 +3199,9 @@ alter table permission_groups add constraint permission_groups_organization_id_n
 alter table policy_values add constraint policy_values_key_organization_id_project_id_key UNIQUE NULLS NOT DISTINCT (key, organization_id, project_id);
 alter table project_secrets add constraint project_secrets_project_id_name_key UNIQUE (project_id, name);
 alter table projects add constraint projects_organization_id_id_key UNIQUE (organization_id, id);
+alter table registry_blobs add constraint registry_blobs_repository_id_digest_key UNIQUE (repository_id, digest);
+alter table registry_manifests add constraint registry_manifests_repository_id_digest_key UNIQUE (repository_id, digest);
+alter table registry_manifests add constraint registry_manifests_repository_id_id_key UNIQUE (repository_id, id);
 alter table service_account_tokens add constraint service_account_tokens_secret_hash_key UNIQUE (secret_hash);
 alter table service_accounts add constraint service_accounts_project_id_id_key UNIQUE (project_id, id);
 alter table service_accounts add constraint service_accounts_project_id_name_key UNIQUE (project_id, name);
@@ -3292,7 +3395,7 @@ alter table node_resource_slots add constraint node_resource_slots_sharing_mecha
 alter table node_resource_slots add constraint node_resource_slots_slot_index_check CHECK (((slot_index >= 0) AND (slot_index <= 15)));
 alter table node_resource_slots add constraint node_resource_slots_state_check CHECK ((state = ANY (ARRAY['disabled'::text, 'available'::text, 'reserved'::text, 'in_use'::text, 'cleaning'::text, 'cleanup_blocked'::text])));
 alter table node_resource_slots add constraint retired_slot_is_not_sold CHECK (((desired_state <> 'retired'::text) OR (state = 'disabled'::text)));
-alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (((state = 'disabled'::text) OR ((gpu_pci_address <> ''::text) AND (nvme_serial <> ''::text) AND (nvme_device <> ''::text) AND (management_mac <> ''::text) AND (private_ip <> ''::text) AND (fabric_vf_pci_address <> ''::text) AND (COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'per_slot_vf'::text) AND (COALESCE((capacity_metadata ->> 'destructive_wipe_policy'::text), ''::text) <> ''::text))));
+alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (((state = 'disabled'::text) OR ((gpu_pci_address <> ''::text) AND ((COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'whole_node'::text) OR ((nvme_serial <> ''::text) AND (nvme_device <> ''::text) AND (management_mac <> ''::text) AND (private_ip <> ''::text) AND (fabric_vf_pci_address <> ''::text) AND (COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'per_slot_vf'::text) AND (COALESCE((capacity_metadata ->> 'destructive_wipe_policy'::text), ''::text) <> ''::text))))));
 alter table node_tasks add constraint node_tasks_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
 alter table node_tasks add constraint node_tasks_subject_is_its_host CHECK (((subject_type <> 'node'::text) OR (subject_id = node_id)));
@@ -3374,6 +3477,17 @@ alter table quota_limits add constraint quota_limits_measure_check CHECK ((measu
 alter table quota_limits add constraint quota_limits_set_by_check CHECK ((set_by = ANY (ARRAY['platform'::text, 'tenant'::text])));
 alter table quota_usage add constraint quota_usage_used_check CHECK ((used >= 0));
 alter table regions add constraint regions_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'coming'::text])));
+alter table registry_blobs add constraint registry_blobs_bytes_check CHECK ((bytes >= 0));
+alter table registry_blobs add constraint registry_blobs_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
+alter table registry_manifests add constraint registry_manifests_bytes_check CHECK ((bytes > 0));
+alter table registry_manifests add constraint registry_manifests_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
+alter table registry_repositories add constraint registry_repositories_check CHECK (((organization_id IS NULL) = (project_id IS NULL)));
+alter table registry_repositories add constraint registry_repositories_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table registry_tags add constraint registry_tags_name_check CHECK ((name ~ '^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$'::text));
+alter table registry_upload_chunks add constraint registry_upload_chunks_begins_at_check CHECK ((begins_at >= 0));
+alter table registry_upload_chunks add constraint registry_upload_chunks_bytes_check CHECK ((bytes > 0));
+alter table registry_upload_chunks add constraint registry_upload_chunks_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
+alter table registry_uploads add constraint registry_uploads_bytes_check CHECK ((bytes >= 0));
 alter table schema_functions add constraint schema_functions_only_row_check CHECK (only_row);
 alter table service_accounts add constraint service_accounts_description_check CHECK ((length(description) <= 500));
 alter table service_accounts add constraint service_accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
@@ -3564,6 +3678,24 @@ alter table queued_launches add constraint queued_launches_allocation_id_fkey FO
 alter table queued_launches add constraint queued_launches_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table quota_limits add constraint quota_limits_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table quota_usage add constraint quota_usage_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table registry_blobs add constraint registry_blobs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table registry_blobs add constraint registry_blobs_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES registry_repositories(id);
+alter table registry_manifest_blobs add constraint registry_manifest_blobs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table registry_manifest_blobs add constraint registry_manifest_blobs_repository_id_digest_fkey FOREIGN KEY (repository_id, digest) REFERENCES registry_blobs(repository_id, digest) DEFERRABLE INITIALLY DEFERRED;
+alter table registry_manifest_blobs add constraint registry_manifest_blobs_repository_id_manifest_id_fkey FOREIGN KEY (repository_id, manifest_id) REFERENCES registry_manifests(repository_id, id) ON DELETE CASCADE;
+alter table registry_manifest_children add constraint registry_manifest_children_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table registry_manifest_children add constraint registry_manifest_children_repository_id_digest_fkey FOREIGN KEY (repository_id, digest) REFERENCES registry_manifests(repository_id, digest) DEFERRABLE INITIALLY DEFERRED;
+alter table registry_manifest_children add constraint registry_manifest_children_repository_id_manifest_id_fkey FOREIGN KEY (repository_id, manifest_id) REFERENCES registry_manifests(repository_id, id) ON DELETE CASCADE;
+alter table registry_manifests add constraint registry_manifests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table registry_manifests add constraint registry_manifests_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES registry_repositories(id);
+alter table registry_repositories add constraint registry_repositories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table registry_repositories add constraint registry_repositories_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table registry_tags add constraint registry_tags_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table registry_tags add constraint registry_tags_repository_id_digest_fkey FOREIGN KEY (repository_id, digest) REFERENCES registry_manifests(repository_id, digest) DEFERRABLE INITIALLY DEFERRED;
+alter table registry_upload_chunks add constraint registry_upload_chunks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table registry_upload_chunks add constraint registry_upload_chunks_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES registry_uploads(id) ON DELETE CASCADE;
+alter table registry_uploads add constraint registry_uploads_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table registry_uploads add constraint registry_uploads_repository_id_fkey FOREIGN KEY (repository_id) REFERENCES registry_repositories(id);
 alter table service_account_tokens add constraint service_account_tokens_issued_by_fkey FOREIGN KEY (issued_by) REFERENCES users(id);
 alter table service_account_tokens add constraint service_account_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table service_account_tokens add constraint service_account_tokens_service_account_id_fkey FOREIGN KEY (service_account_id) REFERENCES service_accounts(id) ON DELETE CASCADE;
@@ -3681,6 +3813,7 @@ CREATE INDEX node_certificates_by_authority ON public.node_certificates USING bt
 CREATE INDEX node_certificates_by_node ON public.node_certificates USING btree (node_id, issued_at);
 CREATE INDEX node_conversions_node ON public.node_conversions USING btree (node_id, id DESC);
 CREATE UNIQUE INDEX node_conversions_running ON public.node_conversions USING btree (node_id) WHERE (state = 'running'::text);
+CREATE INDEX node_disks_evidence_task ON public.node_disks USING btree (evidence_task_id) WHERE (evidence_task_id IS NOT NULL);
 CREATE INDEX node_onboardings_enrolment ON public.node_onboardings USING btree (enrolment_id);
 CREATE UNIQUE INDEX node_onboardings_hostname ON public.node_onboardings USING btree (hostname) WHERE (state = 'running'::text);
 CREATE INDEX node_onboardings_node ON public.node_onboardings USING btree (node_id);
@@ -3689,8 +3822,13 @@ CREATE UNIQUE INDEX node_promises_allocation ON public.node_promises USING btree
 CREATE INDEX node_promises_node ON public.node_promises USING btree (node_id);
 CREATE INDEX node_promises_reservation ON public.node_promises USING btree (reservation_id) WHERE (reservation_id IS NOT NULL);
 CREATE INDEX node_resource_slots_disk ON public.node_resource_slots USING btree (upper(btrim(nvme_serial)));
+CREATE UNIQUE INDEX node_resource_slots_fabric_vf ON public.node_resource_slots USING btree (node_id, fabric_vf_pci_address) WHERE (fabric_vf_pci_address <> ''::text);
 CREATE INDEX node_resource_slots_gpu ON public.node_resource_slots USING btree (upper(btrim(gpu_serial))) WHERE (gpu_serial IS NOT NULL);
+CREATE UNIQUE INDEX node_resource_slots_ip ON public.node_resource_slots USING btree (node_id, private_ip) WHERE (private_ip <> ''::text);
+CREATE UNIQUE INDEX node_resource_slots_mac ON public.node_resource_slots USING btree (node_id, management_mac) WHERE (management_mac <> ''::text);
+CREATE UNIQUE INDEX node_resource_slots_nvme ON public.node_resource_slots USING btree (node_id, nvme_serial) WHERE (nvme_serial <> ''::text);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
+CREATE INDEX node_tasks_of_kind ON public.node_tasks USING btree (node_id, kind, created_at DESC, id DESC);
 CREATE INDEX node_tasks_of_subject ON public.node_tasks USING btree (subject_id, created_at DESC);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
@@ -3730,6 +3868,23 @@ CREATE INDEX public_ingresses_project ON public.public_ingresses USING btree (or
 CREATE INDEX public_ingresses_task ON public.public_ingresses USING btree (task_id);
 CREATE INDEX queued_launches_expiry ON public.queued_launches USING btree (expires_at);
 CREATE INDEX queued_launches_project ON public.queued_launches USING btree (project_id);
+CREATE INDEX registry_blobs_organization ON public.registry_blobs USING btree (organization_id);
+CREATE INDEX registry_blobs_touched ON public.registry_blobs USING btree (touched_at);
+CREATE INDEX registry_manifest_blobs_digest ON public.registry_manifest_blobs USING btree (repository_id, digest);
+CREATE INDEX registry_manifest_blobs_organization ON public.registry_manifest_blobs USING btree (organization_id);
+CREATE INDEX registry_manifest_children_digest ON public.registry_manifest_children USING btree (repository_id, digest);
+CREATE INDEX registry_manifest_children_organization ON public.registry_manifest_children USING btree (organization_id);
+CREATE INDEX registry_manifests_organization ON public.registry_manifests USING btree (organization_id);
+CREATE INDEX registry_manifests_subject ON public.registry_manifests USING btree (repository_id, subject_digest, digest) WHERE (subject_digest IS NOT NULL);
+CREATE INDEX registry_repositories_deleted ON public.registry_repositories USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE UNIQUE INDEX registry_repositories_name ON public.registry_repositories USING btree (project_id, name) NULLS NOT DISTINCT WHERE (deleted_at IS NULL);
+CREATE INDEX registry_repositories_project ON public.registry_repositories USING btree (organization_id, project_id);
+CREATE INDEX registry_tags_digest ON public.registry_tags USING btree (repository_id, digest);
+CREATE INDEX registry_tags_organization ON public.registry_tags USING btree (organization_id);
+CREATE INDEX registry_upload_chunks_organization ON public.registry_upload_chunks USING btree (organization_id);
+CREATE INDEX registry_uploads_organization ON public.registry_uploads USING btree (organization_id);
+CREATE INDEX registry_uploads_repository ON public.registry_uploads USING btree (repository_id);
+CREATE INDEX registry_uploads_touched ON public.registry_uploads USING btree (touched_at);
 CREATE INDEX service_account_tokens_account ON public.service_account_tokens USING btree (service_account_id);
 CREATE INDEX service_account_tokens_issuer ON public.service_account_tokens USING btree (issued_by) WHERE (revoked_at IS NULL);
 CREATE INDEX service_account_tokens_unnoticed ON public.service_account_tokens USING btree (id) WHERE ((revoked_at IS NULL) AND (rotation_notice_at IS NULL));
@@ -3901,6 +4056,14 @@ alter table public_ingresses enable row level security;
 alter table queued_launches enable row level security;
 alter table quota_limits enable row level security;
 alter table quota_usage enable row level security;
+alter table registry_blobs enable row level security;
+alter table registry_manifest_blobs enable row level security;
+alter table registry_manifest_children enable row level security;
+alter table registry_manifests enable row level security;
+alter table registry_repositories enable row level security;
+alter table registry_tags enable row level security;
+alter table registry_upload_chunks enable row level security;
+alter table registry_uploads enable row level security;
 alter table service_account_tokens enable row level security;
 alter table service_accounts enable row level security;
 alter table sign_ins enable row level security;
@@ -3982,6 +4145,14 @@ create policy every on public_ingresses as permissive for all to gpuaas_operator
 create policy every on queued_launches as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on quota_limits as permissive for all to gpuaas_operator using (true);
 create policy every on quota_usage as permissive for select to gpuaas_operator, gpuaas_worker using (true);
+create policy every on registry_blobs as permissive for all to gpuaas_worker using (true);
+create policy every on registry_manifest_blobs as permissive for all to gpuaas_worker using (true);
+create policy every on registry_manifest_children as permissive for all to gpuaas_worker using (true);
+create policy every on registry_manifests as permissive for all to gpuaas_worker using (true);
+create policy every on registry_repositories as permissive for all to gpuaas_worker using (true);
+create policy every on registry_tags as permissive for all to gpuaas_worker using (true);
+create policy every on registry_upload_chunks as permissive for all to gpuaas_worker using (true);
+create policy every on registry_uploads as permissive for all to gpuaas_worker using (true);
 create policy every on service_account_tokens as permissive for all to gpuaas_auth using (true);
 create policy every on service_accounts as permissive for select to gpuaas_auth using (true);
 create policy every on sign_ins as permissive for all to gpuaas_auth using (true);
@@ -4096,6 +4267,14 @@ create policy own on public_ingresses as permissive for select to gpuaas_tenant 
 create policy own on queued_launches as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on quota_limits as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on quota_usage as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on registry_blobs as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on registry_manifest_blobs as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on registry_manifest_children as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on registry_manifests as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on registry_repositories as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on registry_tags as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on registry_upload_chunks as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on registry_uploads as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on service_account_tokens as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on service_accounts as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on sku_entitlements as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -4132,7 +4311,21 @@ create policy runtime on allocation_access_keys as permissive for select to gpua
 create policy runtime on allocations as permissive for select to gpuaas_app_runtime using (true);
 create policy runtime on outbox_events as permissive for select to gpuaas_app_runtime using (true);
 create policy runtime_write on outbox_events as permissive for insert to gpuaas_app_runtime with check (true);
+create policy shared on registry_blobs as permissive for select to gpuaas_tenant using ((organization_id IS NULL));
+create policy shared on registry_manifest_blobs as permissive for select to gpuaas_tenant using ((organization_id IS NULL));
+create policy shared on registry_manifest_children as permissive for select to gpuaas_tenant using ((organization_id IS NULL));
+create policy shared on registry_manifests as permissive for select to gpuaas_tenant using ((organization_id IS NULL));
+create policy shared on registry_repositories as permissive for select to gpuaas_tenant using ((organization_id IS NULL));
+create policy shared on registry_tags as permissive for select to gpuaas_tenant using ((organization_id IS NULL));
 create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
+create policy system on registry_blobs as permissive for all to gpuaas_operator using ((organization_id IS NULL));
+create policy system on registry_manifest_blobs as permissive for all to gpuaas_operator using ((organization_id IS NULL));
+create policy system on registry_manifest_children as permissive for all to gpuaas_operator using ((organization_id IS NULL));
+create policy system on registry_manifests as permissive for all to gpuaas_operator using ((organization_id IS NULL));
+create policy system on registry_repositories as permissive for all to gpuaas_operator using ((organization_id IS NULL));
+create policy system on registry_tags as permissive for all to gpuaas_operator using ((organization_id IS NULL));
+create policy system on registry_upload_chunks as permissive for all to gpuaas_operator using ((organization_id IS NULL));
+create policy system on registry_uploads as permissive for all to gpuaas_operator using ((organization_id IS NULL));
 create policy touching on incidents as permissive for select to gpuaas_tenant using (((resolved_at IS NULL) AND (EXISTS ( SELECT
    FROM allocations a
   WHERE ((a.id =
@@ -4188,6 +4381,20 @@ grant delete, insert, select on policy_values to gpuaas_operator;
 grant delete, insert, select on policy_values to gpuaas_tenant;
 grant delete, insert, select on quota_limits to gpuaas_operator;
 grant delete, insert, select on quota_limits to gpuaas_tenant;
+grant delete, insert, select on registry_blobs to gpuaas_operator;
+grant delete, insert, select on registry_blobs to gpuaas_tenant;
+grant delete, insert, select on registry_manifest_blobs to gpuaas_operator;
+grant delete, insert, select on registry_manifest_blobs to gpuaas_tenant;
+grant delete, insert, select on registry_manifest_children to gpuaas_operator;
+grant delete, insert, select on registry_manifest_children to gpuaas_tenant;
+grant delete, insert, select on registry_manifests to gpuaas_operator;
+grant delete, insert, select on registry_manifests to gpuaas_tenant;
+grant delete, insert, select on registry_tags to gpuaas_operator;
+grant delete, insert, select on registry_tags to gpuaas_tenant;
+grant delete, insert, select on registry_upload_chunks to gpuaas_operator;
+grant delete, insert, select on registry_upload_chunks to gpuaas_tenant;
+grant delete, insert, select on registry_uploads to gpuaas_operator;
+grant delete, insert, select on registry_uploads to gpuaas_tenant;
 grant delete, insert, select on service_accounts to gpuaas_tenant;
 grant delete, insert, select on sign_ins to gpuaas_auth;
 grant delete, insert, select on sku_entitlements to gpuaas_operator;
@@ -4215,6 +4422,14 @@ grant delete, select on app_log_pieces to gpuaas_worker;
 grant delete, select on app_member_ports to gpuaas_app_runtime;
 grant delete, select on parked_events to gpuaas_worker;
 grant delete, select on placement_changes to gpuaas_worker;
+grant delete, select on registry_blobs to gpuaas_worker;
+grant delete, select on registry_manifest_blobs to gpuaas_worker;
+grant delete, select on registry_manifest_children to gpuaas_worker;
+grant delete, select on registry_manifests to gpuaas_worker;
+grant delete, select on registry_repositories to gpuaas_worker;
+grant delete, select on registry_tags to gpuaas_worker;
+grant delete, select on registry_upload_chunks to gpuaas_worker;
+grant delete, select on registry_uploads to gpuaas_worker;
 grant delete, select on terminal_tokens to gpuaas_gateway;
 grant delete, select, update on queued_launches to gpuaas_worker;
 grant execute on function committed_funds(uuid[],timestamp with time zone) to gpuaas_operator;
@@ -4238,6 +4453,7 @@ grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_plac
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_worker;
 grant execute on function placement_news(pg_snapshot,xid8[],uuid[]) to gpuaas_placement;
+grant execute on function prune_node_tasks(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function sell(json) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
@@ -4325,6 +4541,8 @@ grant insert, select on projects to gpuaas_tenant;
 grant insert, select on public_ingresses to gpuaas_worker;
 grant insert, select on queued_launches to gpuaas_placement;
 grant insert, select on regions to gpuaas_operator;
+grant insert, select on registry_repositories to gpuaas_operator;
+grant insert, select on registry_repositories to gpuaas_tenant;
 grant insert, select on sku_catalog to gpuaas_operator;
 grant insert, select on statement_transactions to gpuaas_worker;
 grant insert, select on statements to gpuaas_worker;
@@ -4537,15 +4755,22 @@ grant update (amount, changed_at) on quota_limits to gpuaas_operator;
 grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
 grant update (bytes) on blob_usage to gpuaas_blobs;
 grant update (bytes, content, digest) on app_log_pieces to gpuaas_app_runtime;
+grant update (bytes, touched_at) on registry_uploads to gpuaas_operator;
+grant update (bytes, touched_at) on registry_uploads to gpuaas_tenant;
 grant update (cancel_requested_by, cancel_requested_at) on node_onboardings to gpuaas_operator;
 grant update (cancelled_at) on capacity_reservations to gpuaas_tenant;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
 grant update (cancelled_at, cancelled_by_operator) on capacity_reservations to gpuaas_operator;
 grant update (cancelled_at, lapse_reason, unused_since, used_at) on capacity_reservations to gpuaas_worker;
 grant update (deleted_at) on organizations to gpuaas_auth;
+grant update (deleted_at) on registry_repositories to gpuaas_operator;
+grant update (deleted_at) on registry_repositories to gpuaas_tenant;
+grant update (deleted_at) on registry_repositories to gpuaas_worker;
 grant update (deleted_at, team_id) on projects to gpuaas_auth;
 grant update (desired_state, release_requested_at, release_attempts, owner_user_id, tags) on allocations to gpuaas_tenant;
 grant update (detail) on node_cordons to gpuaas_worker;
+grant update (digest, moved_by, moved_by_name, moved_at) on registry_tags to gpuaas_operator;
+grant update (digest, moved_by, moved_by_name, moved_at) on registry_tags to gpuaas_tenant;
 grant update (display_name, allowed_gpu_counts, vcpu_per_gpu, memory_gib_per_gpu, enabled) on sku_catalog to gpuaas_operator;
 grant update (display_name, digest, readiness_checks) on images to gpuaas_operator;
 grant update (display_name, status) on regions to gpuaas_operator;
@@ -4570,6 +4795,8 @@ grant update (name, description, permissions) on permission_groups to gpuaas_ten
 grant update (name, team_id) on projects to gpuaas_tenant;
 grant update (note) on payments to gpuaas_operator;
 grant update (observed_state) on allocations to gpuaas_node;
+grant update (pushed_at) on registry_manifests to gpuaas_operator;
+grant update (pushed_at) on registry_manifests to gpuaas_tenant;
 grant update (quantity, records) on app_usage_meters to gpuaas_operator;
 grant update (read_at) on notifications to gpuaas_tenant;
 grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at) on nodes to gpuaas_operator;
@@ -4604,6 +4831,10 @@ grant update (status, desired, reason, gate, ending, exit_code, due_at, started_
 grant update (status, reason, exit_code, signal, facts, cpu_seconds, memory_bytes, observed_at, observe_at, unreachable_since, log_read, log_bytes, log_truncated, started_at, ended_at, teardown, teardown_proved_at, teardown_due_at) on app_instance_members to gpuaas_app_runtime;
 grant update (status, reason, observe_at, ended_at, teardown, teardown_proved_at, teardown_due_at) on app_instance_members to gpuaas_worker;
 grant update (stripe_customer_id) on organizations to gpuaas_worker;
+grant update (touched_at) on registry_blobs to gpuaas_operator;
+grant update (touched_at) on registry_blobs to gpuaas_tenant;
+grant update (touched_at) on registry_blobs to gpuaas_worker;
+grant update (touched_at) on registry_uploads to gpuaas_worker;
 grant update (used_at, node_id) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;
 grant update (value, changed_at) on policy_values to gpuaas_tenant;
@@ -4628,6 +4859,7 @@ revoke execute on function lease_heard_at(uuid) from public;
 revoke execute on function lock_free_slots(uuid[],boolean,integer) from public;
 revoke execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function placement_news(pg_snapshot,xid8[],uuid[]) from public;
+revoke execute on function prune_node_tasks(timestamp with time zone,integer) from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_line() from public;

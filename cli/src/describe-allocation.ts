@@ -5,7 +5,7 @@ type Allocation = components['schemas']['Allocation'];
 
 export function describeAllocation(allocation: Allocation): string {
   const lines = [
-    `${allocation.name}  ${allocation.state}`,
+    `${allocation.name}  ${stateOf(allocation)}`,
     `  id        ${allocation.id}`,
     `  gpus      ${allocation.gpu_count} × ${allocation.sku} in ${allocation.region}`,
     `  price     ${money(allocation.quote.per_hour)} per hour`,
@@ -19,4 +19,11 @@ export function describeAllocation(allocation: Allocation): string {
   }
   if (allocation.failure) lines.push(`  failure   ${allocation.failure.code}: ${allocation.failure.detail}`);
   return lines.join('\n');
+}
+
+/** The release may be recorded before its work has begun. */
+function stateOf({ state, release_requested_at: requestedAt }: Allocation): string {
+  return requestedAt !== null && !['releasing', 'released', 'release_failed'].includes(state)
+    ? `${state}, release requested`
+    : state;
 }

@@ -1,11 +1,9 @@
 import { isRecord, valueAt } from './fields.ts';
 import { colorize, colorizeState } from './colorize.ts';
+import { isMoney, STATES } from './table-columns.ts';
 import { money, formatTable } from './table.ts';
 
-/** Identifying columns come first; a terminal has space for few. */
-const FIRST = ['id', 'name', 'display_name', 'hostname', 'kind', 'type', 'state', 'status'];
-const MOST_COLUMNS = 7;
-const STATES = new Set(['state', 'status', 'posture', 'connection', 'severity', 'standing']);
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d+Z$/;
 
 /** A table of any list of the contract. */
 export function formatList(items: object[], columns: string[]): string {
@@ -17,15 +15,6 @@ export function formatList(items: object[], columns: string[]): string {
     columns.map((column) => colorize('bold', column.replaceAll('_', ' ').toUpperCase())),
     ...rows,
   ]);
-}
-
-/** The columns that fit, among those with plain values. */
-export function chooseColumns(known: string[], item: object): string[] {
-  const order = (name: string): number => (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1);
-  return known
-    .filter((name) => name in item)
-    .toSorted((one, other) => order(one) - order(other))
-    .slice(0, MOST_COLUMNS);
 }
 
 /** A single resource, one line per property. */
@@ -40,9 +29,6 @@ function cell(name: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (isMoney(value)) return money(value);
   if (typeof value !== 'string') return JSON.stringify(value);
-  return STATES.has(name) ? colorizeState(value) : value;
-}
-
-function isMoney(value: unknown): value is { currency: string; micros: number } {
-  return typeof value === 'object' && value !== null && 'micros' in value && 'currency' in value;
+  if (STATES.has(name)) return colorizeState(value);
+  return TIME.test(value) ? value.replace(/\.\d+Z$/, 'Z') : value.replaceAll(/\s*\n\s*/g, ' ').trim();
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { isRecord } from './fields.ts';
-import { selectFields } from './fields.ts';
+import { requireFields, selectFields } from './fields.ts';
 import { formatFacts, formatList } from './format-answer.ts';
-import { stripControlCharacters } from './colorize.ts';
+import { colorize, stripControlCharacters } from './colorize.ts';
 
 export interface Output {
   json: boolean;
@@ -18,6 +18,7 @@ export function outputOptions(command: Command): Output {
 
 /** JSON for programs, text for people. */
 export function print({ json, fields }: Output, answer: unknown, words: () => string): void {
+  if (fields) requireFields(answer, fields);
   const shown = fields ? selectFields(answer, fields) : answer;
   process.stdout.write(
     `${json ? JSON.stringify(shown, null, 2) : stripControlCharacters(inWords(shown, fields, words))}\n`,
@@ -31,6 +32,15 @@ function inWords(shown: unknown, fields: string[] | undefined, words: () => stri
 
 export interface Page {
   items: object[];
+  next_page?: string | null;
+}
+
+/** Says on standard error that a list goes on. */
+export function warnIfCut({ items, next_page: next }: Page): void {
+  if (next)
+    console.error(
+      colorize('yellow', `Only the first ${items.length} are shown; --all shows all.`, process.stderr),
+    );
 }
 
 export function isPage(answer: unknown): answer is Page {

@@ -3,13 +3,14 @@ import { contractVersion } from '@gpuaas/sdk/operations';
 import { addContractCommands, describeGroups } from './contract-commands/add-contract-commands.ts';
 import { addAdmin } from './commands/admin/admin.ts';
 import { addApi } from './commands/api.ts';
-import { addApiKeys } from './commands/api-keys.ts';
+import { addApiKeys } from './commands/account/api-keys.ts';
+import { addApps } from './commands/apps.ts';
 import { addCertificates } from './commands/certificates.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCost } from './commands/cost.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addExplain } from './commands/explain.ts';
-import { addContext } from './commands/context.ts';
+import { addContext } from './commands/account/context.ts';
 import { addConfigSsh } from './commands/reach/config-ssh.ts';
 import { addCp } from './commands/reach/cp.ts';
 import { addForward } from './commands/reach/forward.ts';
@@ -19,23 +20,26 @@ import { addExtend } from './commands/extend.ts';
 import { addInvitations } from './commands/invitations.ts';
 import { addLaunch } from './commands/launch.ts';
 import { addList } from './commands/list.ts';
-import { addLogin } from './commands/login.ts';
-import { addLogout } from './commands/logout.ts';
-import { addMe } from './commands/me.ts';
+import { addLogin } from './commands/account/login.ts';
+import { addLogout } from './commands/account/logout.ts';
+import { addLogs } from './commands/logs.ts';
+import { addMe } from './commands/account/me.ts';
 import { addMembers } from './commands/members.ts';
+import { addOpen } from './commands/open.ts';
 import { addRelease } from './commands/release.ts';
 import { addShow } from './commands/show.ts';
 import { addSkus } from './commands/skus.ts';
 import { addTop } from './commands/top.ts';
 import { addWatch } from './commands/watch.ts';
 import { addSpend } from './commands/spend.ts';
-import { addSshKeys } from './commands/ssh-keys.ts';
+import { addSshKeys } from './commands/account/ssh-keys.ts';
 
 const EPILOGUE = `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or cancelled, 4 not signed in.
 NO_COLOR does without colours. Without a terminal nothing is asked.`;
 
-export function createProgram(): Command {
+/** `json`: errors are printed as JSON by the caller, not as text here. */
+export function createProgram({ json = false }: { json?: boolean } = {}): Command {
   const program = new Command('gpuaas')
     .description('Lease GPUs and run a GPU cloud from the command line.')
     .version(contractVersion)
@@ -46,6 +50,7 @@ export function createProgram(): Command {
     .option('--fields <names>', 'only these fields, for example id,name,quote.currency')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', EPILOGUE)
+    .configureOutput(json ? { outputError: () => undefined } : {})
     .exitOverride();
   for (const add of [
     addLogin,
@@ -59,7 +64,10 @@ export function createProgram(): Command {
     addShow,
     addWatch,
     addTop,
+    addLogs,
+    addOpen,
     addRelease,
+    addApps,
     addExtend,
     addSsh,
     addCp,
@@ -81,7 +89,10 @@ export function createProgram(): Command {
     add(program);
   addContractCommands(program);
   describeGroups(program);
-  for (const command of everyCommand(program)) command.exitOverride();
+  for (const command of everyCommand(program)) {
+    command.exitOverride();
+    if (json) command.configureOutput({ outputError: () => undefined });
+  }
   return program;
 }
 

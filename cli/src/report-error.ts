@@ -7,8 +7,9 @@ import { CancelledError, UsageError } from './usage-error.ts';
 /** Exit codes: 0 done, 1 refused or failed, 2 wrong usage or cancelled, 4 not signed in. */
 export type ExitCode = 0 | 1 | 2 | 4;
 
-/** Prints the error and the next step for people, and returns the exit code for programs. */
-export function reportError(error: unknown): ExitCode {
+/** Prints the error and the next step for people, or JSON for programs; returns the exit code. */
+export function reportError(error: unknown, json: boolean): ExitCode {
+  if (json && !(error instanceof CommanderError && error.exitCode === 0)) return reportJson(error);
   // Commander has already printed it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ProblemError) return reportProblem(error.problem);
@@ -45,4 +46,20 @@ function printError(title: string, ...details: string[]): void {
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof TypeError && error.message === 'fetch failed';
+}
+
+/** A refusal of the API as it came; everything else with a code and a title in the same shape. */
+function reportJson(error: unknown): ExitCode {
+  const [code, exit] = kindOf(error);
+  const title = error instanceof Error ? error.message : String(error);
+  const problem = error instanceof ProblemError ? error.problem : { code, title };
+  console.error(JSON.stringify(problem, null, 2));
+  return exit;
+}
+
+function kindOf(error: unknown): [code: string, exit: ExitCode] {
+  if (error instanceof ProblemError) return [error.problem.code, error.problem.status === 401 ? 4 : 1];
+  if (error instanceof CommanderError || error instanceof UsageError) return ['wrong_usage', 2];
+  if (error instanceof CancelledError) return ['cancelled', 2];
+  return isUnreachable(error) ? ['unreachable', 1] : ['failed', 1];
 }

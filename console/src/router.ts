@@ -1,4 +1,5 @@
-import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { lazyPage } from './routes/lazy-page.ts';
 import { queryClient } from './api/query-client.ts';
 import { meQuery } from './api/me.ts';
 import { operatorRoutes } from './routes/operator.ts';
@@ -12,6 +13,8 @@ import {
   landingSearch,
   launchSearch,
 } from './search-params.ts';
+import { PageError } from './shell/page-error.tsx';
+import { PageNotFound } from './shell/page-not-found.tsx';
 import { homePath } from './shell/home-path.ts';
 
 const landing = createRoute({
@@ -22,7 +25,7 @@ const landing = createRoute({
     const me = await queryClient.fetchQuery(meQuery);
     if (me) throw redirect({ to: homePath(me) });
   },
-  component: lazyRouteComponent(() => import('./landing/landing-page.tsx'), 'LandingPage'),
+  component: lazyPage(() => import('./landing/landing-page.tsx'), 'LandingPage'),
 });
 
 /** Outside the frame: somebody new has neither organization nor project to show there. */
@@ -34,41 +37,44 @@ const invitation = createRoute({
     const me = await queryClient.fetchQuery(meQuery);
     if (!me) throw redirect({ to: '/', search: { return_to: location.href } });
   },
-  component: lazyRouteComponent(() => import('./invitation/invitation-page.tsx'), 'InvitationPage'),
+  component: lazyPage(() => import('./invitation/invitation-page.tsx'), 'InvitationPage'),
 });
 
 const overview = createRoute({
   getParentRoute: () => signedIn,
   path: '/overview',
-  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+  component: lazyPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
 });
 
 const capacity = createRoute({
   getParentRoute: () => signedIn,
   path: '/capacity',
-  component: lazyRouteComponent(() => import('./capacity/capacity-page.tsx'), 'CapacityPage'),
+  component: lazyPage(() => import('./capacity/capacity-page.tsx'), 'CapacityPage'),
 });
 
 const allocations = createRoute({
   getParentRoute: () => signedIn,
   path: '/allocations',
   validateSearch: allocationsSearch,
-  component: lazyRouteComponent(() => import('./allocations/allocations-page.tsx'), 'AllocationsPage'),
+  component: lazyPage(() => import('./allocations/allocations-page.tsx'), 'AllocationsPage'),
 });
 
 const allocation = createRoute({
   getParentRoute: () => signedIn,
   path: '/allocations/$allocationId',
   validateSearch: allocationSearch,
-  component: lazyRouteComponent(() => import('./allocations/allocation-page.tsx'), 'AllocationPage'),
+  component: lazyPage(() => import('./allocations/allocation-page.tsx'), 'AllocationPage'),
 });
 
 const launch = createRoute({
   getParentRoute: () => signedIn,
   path: '/launch',
   validateSearch: launchSearch,
-  component: lazyRouteComponent(() => import('./launch/launch-page.tsx'), 'LaunchPage'),
+  component: lazyPage(() => import('./launch/launch-page.tsx'), 'LaunchPage'),
 });
+
+/** Inside the frame, so that the way back is one click. */
+const unknown = createRoute({ getParentRoute: () => signedIn, path: '$', component: PageNotFound });
 
 const routeTree = root.addChildren([
   landing,
@@ -82,10 +88,16 @@ const routeTree = root.addChildren([
     ...organizationRoutes,
     ...ownRoutes,
     ...operatorRoutes,
+    unknown,
   ]),
 ]);
 
-export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: true });
+export const router = createRouter({
+  routeTree,
+  defaultPreload: 'intent',
+  defaultErrorComponent: PageError,
+  scrollRestoration: true,
+});
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -101,14 +101,14 @@ export const notificationMessages = {
     "link": "/billing",
     "to": {
       "money": {
-        "title": "Budget for {scope} {scope_name} reached {percent}%",
+        "title": "Budget of {budget_of}: {percent}% spent",
         "body": [
-          "{spent} of {monthly} spent this month by {scope} {scope_name} in {tenant}.",
+          "{spent} of {monthly} spent this month.",
           "{at_cap}"
         ]
       },
       "counted": {
-        "title": "Budget for {scope} {scope_name} reached {percent}%",
+        "title": "Budget of {budget_of}: {percent}% spent",
         "body": [
           "{spent} of {monthly} spent this month. Your leases in {tenant} count toward this budget.",
           "{at_cap}"

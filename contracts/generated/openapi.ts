@@ -1142,6 +1142,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/registry-repositories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Repositories of a project in the registry
+         * @description A repository comes into being with the first push to `<project id>/<name>`. Push and pull with any OCI client:
+         *     the registry is at `/v2/` of this host, the user name is arbitrary, the password is an API key or a service account's
+         *     token.
+         */
+        get: operations["listRegistryRepositories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry-repositories/{repository_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One repository */
+        get: operations["getRegistryRepository"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a repository with everything in it
+         * @description Its name is free immediately; its content is removed in the background.
+         */
+        delete: operations["deleteRegistryRepository"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry-repositories/{repository_id}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tags of a repository, and the digests they name now */
+        get: operations["listRegistryTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry-repositories/{repository_id}/tags/{tag_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a tag
+         * @description The manifest stays and can be pulled by its digest.
+         */
+        delete: operations["deleteRegistryTag"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ssh-keys": {
         parameters: {
             query?: never;
@@ -1762,7 +1842,7 @@ export interface paths {
         };
         /**
          * Serial console log of the machine
-         * @description The last mebibyte, as currently on its host. It may contain output of programs during boot.
+         * @description The last mebibyte, as currently on its host. It may contain output of programs during boot, so each reading is audited.
          */
         get: operations["getConsoleLog"];
         put?: never;
@@ -2776,8 +2856,9 @@ export interface paths {
         /**
          * Convert a host between slices and bare metal
          * @description Refused with `node_in_use` while claims are live: drain the host and wait for them. The host is cordoned, binds
-         *     its devices for the new mode, is checked and discovered again. Back in slice mode every slot must be approved
-         *     again from that discovery. A failed conversion is undone; if that fails too, the host stays cordoned.
+         *     its devices for the new mode, is checked and discovered again. It is sold in its new mode after an operator approved
+         *     slots, or the whole-node offer, from that discovery. A failed conversion is undone; if that fails too, the host stays
+         *     cordoned.
          */
         post: operations["convertNode"];
         delete?: never;
@@ -3139,6 +3220,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/nodes/{node_id}/whole-node-offer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Offer a host in baremetal mode as a whole
+         * @description GPU model, number of GPUs and size come from the inventory of the latest successful discovery, not from slots. Repeat
+         *     it after hardware changed. All rules are checked; every miss is reported in one response.
+         */
+        post: operations["offerWholeNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes/{node_id}/identity": {
         parameters: {
             query?: never;
@@ -3271,6 +3373,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/cleanup-queue/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the wipes of several quarantined slots
+         * @description As `retryCleanup`, for many slots in one decision: all of them or none. With `destroy_foreign_data` also data that the
+         *     allocations did not write is wiped.
+         */
+        post: operations["retryCleanups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/cleanup-queue/{slot_id}/retry": {
         parameters: {
             query?: never;
@@ -3282,7 +3405,9 @@ export interface paths {
         put?: never;
         /**
          * Retry the wipe of a quarantined slot
-         * @description Wipes every slot that the allocation still holds. Refused with `cleanup_running` while a cleanup workflow runs.
+         * @description Wipes every slot that the allocation still holds. The host refuses a disk that is in use, and a disk with data that
+         *     the allocation did not write: `retryCleanups` confirms that this is destroyed too. Refused with `cleanup_running`
+         *     while a cleanup workflow runs.
          */
         post: operations["retryCleanup"];
         delete?: never;
@@ -4998,6 +5123,35 @@ export interface components {
             project_id: string;
             value: string;
         };
+        RegistryRepository: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description How clients name it: `<host>/<path>:<tag>`. */
+            path: string;
+            resource_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: uuid */
+            project_id: string;
+            tags: number;
+            manifests: number;
+            /** @description Of its blobs; several repositories may share them. */
+            bytes: number;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        RegistryTag: {
+            name: string;
+            /** @description Of the manifest. */
+            digest: string;
+            media_type: string;
+            artifact_type: string | null;
+            /** @description Of the manifest and its blobs. */
+            bytes: number;
+            /** @description Who pointed it at this digest. */
+            moved_by_name: string;
+            moved_at: components["schemas"]["Timestamp"];
+        };
         SshKey: {
             /** Format: uuid */
             id: string;
@@ -5128,7 +5282,7 @@ export interface components {
             }[];
         };
         PlacementExplanation: {
-            /** @description Whether a node has capacity, regardless of quota. */
+            /** @description Whether a node has capacity, regardless of quota and funds. */
             fits: boolean;
             requested: components["schemas"]["PlacementShape"];
             /** @description Reasons why nodes cannot serve it, even if others can. */
@@ -5152,6 +5306,13 @@ export interface components {
             quota: {
                 allows: boolean;
                 exceeded: components["schemas"]["QuotaExcess"][];
+            } | null;
+            /** @description Whether the balance and the budgets allow it; null without `project_id`. */
+            funds: {
+                allows: boolean;
+                /** @description Problem code of the refusal. */
+                code: string | null;
+                detail: string | null;
             } | null;
             /** @description The nodes nearest to serving it, best first; null for callers who may not see the fleet. */
             nodes: components["schemas"]["PlacementNode"][] | null;
@@ -5252,6 +5413,8 @@ export interface components {
             gpu_count: number;
             image: string;
             region: string;
+            /** @description The price that the caller was shown. A launch at any other price is refused with `price_changed`, which carries both prices. Without it, the launch takes the current price. */
+            expected_price_per_gpu_hour?: components["schemas"]["Money"];
             /** @description SSH keys of the caller or of the project that may log in to the machine. */
             ssh_key_ids?: string[];
             tags?: components["schemas"]["Tags"];
@@ -5312,6 +5475,8 @@ export interface components {
             actual_ip: string | null;
             /** @enum {unknown} */
             lease_state: "bound" | "missing" | "mismatch";
+            /** @description Keys chosen at the launch that may log in over SSH. Without one, only the web terminal works. */
+            ssh_key_fingerprints: string[];
         };
         HostCleanup: {
             /** Format: uuid */
@@ -6679,6 +6844,14 @@ export interface components {
             /** @description Evidence of the wipes so far, oldest first. */
             certificates: components["schemas"]["WipeCertificate"][];
         };
+        /**
+         * @description Confirms that data of another use on the disk may be destroyed. A disk that is mounted or in use is refused in any case.
+         * @default false
+         */
+        DestroyForeignData: boolean;
+        RetriedCleanups: {
+            slot_ids: string[];
+        };
         NodeAuthority: {
             /** Format: uuid */
             id: string;
@@ -7266,6 +7439,8 @@ export interface components {
                 /** Format: int64 */
                 micros: number;
             };
+            /** @description Confirms a change of more than the policy `prices.confirm_change_percent`. */
+            confirm_large_change?: boolean;
             /** @description Defaults to now; never in the past. */
             effective_from?: components["schemas"]["Timestamp"];
             /** @description Only with `organization_id`. */
@@ -7324,6 +7499,7 @@ export interface components {
         ApiKeyId: string;
         "ProjectId-2": string;
         SecretName: string;
+        RepositoryId: string;
         SshKeyId: string;
         /** @description Allocations in one state, all that hold or await capacity (`live`), or all that have ended (`ended`). */
         StateFilter: "live" | "ended" | "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
@@ -9786,6 +9962,137 @@ export interface operations {
             };
             path: {
                 secret_name: components["parameters"]["SecretName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listRegistryRepositories: {
+        parameters: {
+            query: {
+                project_id: components["parameters"]["ProjectId-2"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RegistryRepository"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getRegistryRepository: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The repository. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistryRepository"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteRegistryRepository: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listRegistryTags: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RegistryTag"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteRegistryTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+                tag_name: string;
             };
             cookie?: never;
         };
@@ -13185,6 +13492,39 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    offerWholeNode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: uuid */
+                    discovery_task_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The units of the offer, one for each GPU. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceSlots"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     getNodeIdentity: {
         parameters: {
             query?: never;
@@ -13380,6 +13720,37 @@ export interface operations {
                         items: components["schemas"]["BlockedSlot"][];
                         next_page: components["schemas"]["NextPage"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    retryCleanups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    slot_ids: string[];
+                    destroy_foreign_data?: components["schemas"]["DestroyForeignData"];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted; the wipes run in workflows. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetriedCleanups"];
                 };
             };
             "4XX": components["responses"]["Problem"];

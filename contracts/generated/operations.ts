@@ -1999,6 +1999,130 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "listRegistryRepositories",
+    "method": "get",
+    "path": "/api/v1/registry-repositories",
+    "summary": "Repositories of a project in the registry",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "name",
+      "path",
+      "resource_name",
+      "organization_id",
+      "project_id",
+      "tags",
+      "manifests",
+      "bytes",
+      "created_at"
+    ]
+  },
+  {
+    "id": "getRegistryRepository",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "One repository",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "deleteRegistryRepository",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "Delete a repository with everything in it",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
+    "id": "listRegistryTags",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags",
+    "summary": "Tags of a repository, and the digests they name now",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "name",
+      "digest",
+      "media_type",
+      "artifact_type",
+      "bytes",
+      "moved_by_name",
+      "moved_at"
+    ]
+  },
+  {
+    "id": "deleteRegistryTag",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags/{tag_name}",
+    "summary": "Delete a tag",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "tag_name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
     "id": "listSshKeys",
     "method": "get",
     "path": "/api/v1/ssh-keys",
@@ -2123,6 +2247,7 @@ export const operations: readonly Operation[] = [
       "capacity_shape",
       "gpu_model",
       "gpus_total",
+      "price_per_gpu_hour",
       "entitled"
     ]
   },
@@ -2241,6 +2366,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2290,6 +2416,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "expected_price_per_gpu_hour",
+        "in": "body",
+        "type": "money",
+        "description": "The price that the caller was shown"
       },
       {
         "name": "ssh_key_ids",
@@ -2672,6 +2804,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2737,6 +2870,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -2841,6 +2975,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -3786,6 +3921,7 @@ export const operations: readonly Operation[] = [
       "id",
       "organization_id",
       "kind",
+      "amount",
       "reason",
       "corrects_entry_id",
       "correlation_id",
@@ -3849,6 +3985,9 @@ export const operations: readonly Operation[] = [
       "project_id",
       "sku",
       "gpu_count",
+      "per_hour",
+      "billed",
+      "accrued",
       "billed_to"
     ]
   },
@@ -3891,9 +4030,11 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "gpu_count",
+      "per_hour",
       "window_from",
       "window_to",
       "billed_seconds",
+      "amount",
       "corrects_usage_id",
       "reason",
       "ledger_transaction_id",
@@ -3945,7 +4086,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -3979,8 +4121,10 @@ export const operations: readonly Operation[] = [
       "name",
       "project_id",
       "gpu_count",
+      "per_hour",
       "idle_since",
-      "idle_seconds"
+      "idle_seconds",
+      "cost"
     ]
   },
   {
@@ -4015,8 +4159,10 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "scope_type",
       "scope_id",
+      "monthly",
       "at_cap",
       "month",
+      "spent",
       "created_at",
       "updated_at"
     ]
@@ -4150,7 +4296,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -4229,6 +4376,8 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "currency",
       "month",
+      "opening_balance",
+      "closing_balance",
       "closed_at"
     ]
   },
@@ -4325,6 +4474,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -5563,6 +5715,51 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "offerWholeNode",
+    "method": "post",
+    "path": "/api/v1/admin/nodes/{node_id}/whole-node-offer",
+    "summary": "Offer a host in baremetal mode as a whole",
+    "fields": [
+      {
+        "name": "node_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "discovery_task_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "columns": [
+      "id",
+      "resource_name",
+      "node_id",
+      "slot_index",
+      "state",
+      "desired_state",
+      "gpu_model",
+      "gpu_pci_address",
+      "gpu_serial",
+      "fabric_vf_pci_address",
+      "nvme_serial",
+      "nvme_device",
+      "management_mac",
+      "private_ip",
+      "ovs_port",
+      "numa_node",
+      "pcie_root",
+      "vcpu",
+      "memory_gib",
+      "health_state",
+      "health_detail",
+      "allocation_id"
+    ]
+  },
+  {
     "id": "getNodeIdentity",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/identity",
@@ -5701,6 +5898,28 @@ export const operations: readonly Operation[] = [
       "hostname",
       "running"
     ]
+  },
+  {
+    "id": "retryCleanups",
+    "method": "post",
+    "path": "/api/v1/admin/cleanup-queue/retry",
+    "summary": "Confirm the wipes of several quarantined slots",
+    "fields": [
+      {
+        "name": "slot_ids",
+        "in": "body",
+        "type": "strings",
+        "required": true
+      },
+      {
+        "name": "destroy_foreign_data",
+        "in": "body",
+        "type": "boolean",
+        "description": "Confirms that data of another use on the disk may be destroyed"
+      }
+    ],
+    "answer": "json",
+    "accepted": "RetriedCleanups"
   },
   {
     "id": "retryCleanup",
@@ -6627,7 +6846,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -6792,7 +7012,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -6840,6 +7061,7 @@ export const operations: readonly Operation[] = [
       "id",
       "app",
       "dimension",
+      "price",
       "per",
       "effective_from",
       "created_at"
@@ -6937,6 +7159,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -7005,8 +7230,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -7124,8 +7352,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -8100,6 +8331,7 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "organization_id",
+      "per_gpu_hour",
       "effective_from",
       "effective_until",
       "reason",
@@ -8134,6 +8366,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "money",
         "required": true
+      },
+      {
+        "name": "confirm_large_change",
+        "in": "body",
+        "type": "boolean",
+        "description": "Confirms a change of more than the policy `prices.confirm_change_percent`"
       },
       {
         "name": "effective_from",

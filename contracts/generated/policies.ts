@@ -441,13 +441,10 @@ export const policies = {
       "global": "policy.manage"
     }
   },
-  "allocations.cleanup_again_after_seconds": {
-    "type": "duration",
-    "default": 900,
-    "minimum": 60,
-    "maximum": 604800,
-    "unit": "s",
-    "doc": "Delay before the cleanup of quarantined slots on a reachable host is retried automatically.",
+  "allocations.wipe_after_failed_launch": {
+    "type": "boolean",
+    "default": false,
+    "doc": "Operators confirm beforehand that data which a failed launch wrote is wiped without asking them. Data of any other use\nalways waits for an operator.\n",
     "set_by": {
       "global": "policy.manage"
     }
@@ -472,6 +469,19 @@ export const policies = {
     "doc": "Wipe attempts before slots are quarantined.",
     "set_by": {
       "global": "policy.manage"
+    }
+  },
+  "allocations.wipe_verification": {
+    "type": "string",
+    "default": "sampled",
+    "values": [
+      "sampled",
+      "full"
+    ],
+    "doc": "How much of a disk is read back after a wipe. `sampled` reads all of a disk up to 16 GiB and 514 MiB of a larger one;\n`full` reads every byte, which takes about ten minutes per TiB. The wipe certificate states how much was read.\n",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
     }
   },
   "allocations.root_on_redeployable_hosts": {
@@ -731,6 +741,17 @@ export const policies = {
     "set_by": {
       "global": "policy.manage",
       "tenant": "policy.manage"
+    }
+  },
+  "prices.confirm_change_percent": {
+    "type": "integer",
+    "default": 25,
+    "minimum": 0,
+    "maximum": 10000,
+    "unit": "%",
+    "doc": "A price that changes by more than this needs a second confirmation.",
+    "set_by": {
+      "global": "policy.manage"
     }
   },
   "prices.currency": {
@@ -1160,6 +1181,65 @@ export const policies = {
       "tenant": "policy.manage"
     }
   },
+  "registry.max_repositories_per_project": {
+    "type": "integer",
+    "default": 1000,
+    "minimum": 0,
+    "maximum": 100000,
+    "unit": "repositories",
+    "doc": "Maximum repositories of a project in the registry.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.max_tags_per_repository": {
+    "type": "integer",
+    "default": 10000,
+    "minimum": 1,
+    "maximum": 1000000,
+    "unit": "tags",
+    "doc": "Maximum tags of a repository in the registry.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.max_uploads_per_project": {
+    "type": "integer",
+    "default": 200,
+    "minimum": 1,
+    "maximum": 100000,
+    "unit": "uploads",
+    "doc": "Maximum open uploads of a project to the registry.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.max_blob_bytes": {
+    "type": "integer",
+    "default": 21474836480,
+    "minimum": 1048576,
+    "maximum": 1099511627776,
+    "unit": "bytes",
+    "doc": "Maximum bytes of one layer or other blob in the registry. Storage in S3 takes at most 5 GiB.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.upload_idle_seconds": {
+    "type": "duration",
+    "default": 86400,
+    "minimum": 3600,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "Time without a new chunk after which an open upload to the registry is removed.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "webhooks.allow_private_targets": {
     "type": "boolean",
     "default": false,
@@ -1529,6 +1609,17 @@ export const policies = {
       "tenant": "tenant_policy.manage"
     }
   },
+  "tasks.keep_days": {
+    "type": "integer",
+    "default": 90,
+    "minimum": 30,
+    "maximum": 3650,
+    "unit": "days",
+    "doc": "Retention of finished node tasks. The newest of each kind on a host and those that a proof names are kept.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "reports.keep_utilisation_days": {
     "type": "integer",
     "default": 400,
@@ -1859,9 +1950,10 @@ export interface PolicyValues {
   'fleet.discovery_deadline_seconds': number;
   'allocations.provision_deadline_seconds': number;
   'allocations.provision_attempts': number;
-  'allocations.cleanup_again_after_seconds': number;
+  'allocations.wipe_after_failed_launch': boolean;
   'allocations.wipe_deadline_seconds': number;
   'allocations.wipe_attempts': number;
+  'allocations.wipe_verification': "sampled" | "full";
   'allocations.root_on_redeployable_hosts': boolean;
   'allocations.stop_timeout_seconds': number;
   'allocations.max_duration_seconds': number;
@@ -1885,6 +1977,7 @@ export interface PolicyValues {
   'allocations.releasing_deadline_seconds': number;
   'catalog.slices_enabled': boolean;
   'catalog.entitled_by_default': boolean;
+  'prices.confirm_change_percent': number;
   'prices.currency': "USD" | "EUR" | "GBP" | "AED" | "SAR";
   'prices.discount_basis_points': number;
   'apps.max_live_instances_per_project': number;
@@ -1921,6 +2014,11 @@ export interface PolicyValues {
   'blobs.max_bytes_per_tenant': number;
   'blobs.unreferenced_grace_seconds': number;
   'secrets.max_per_project': number;
+  'registry.max_repositories_per_project': number;
+  'registry.max_tags_per_repository': number;
+  'registry.max_uploads_per_project': number;
+  'registry.max_blob_bytes': number;
+  'registry.upload_idle_seconds': number;
   'webhooks.allow_private_targets': boolean;
   'webhooks.max_per_project': number;
   'webhooks.max_attempts': number;
@@ -1954,6 +2052,7 @@ export interface PolicyValues {
   'app_usage.max_age_seconds': number;
   'billing.idle_below_percent': number;
   'billing.idle_notice_seconds': number;
+  'tasks.keep_days': number;
   'reports.keep_utilisation_days': number;
   'billing.tax_basis_points': number;
   'billing.low_balance_seconds': number;

@@ -108,9 +108,17 @@ export const problems = {
     "status": 409,
     "title": "A price with this effective date already exists"
   },
+  "price_change_unconfirmed": {
+    "status": 409,
+    "title": "Large price change not confirmed"
+  },
   "price_in_effect": {
     "status": 409,
     "title": "A price that is in effect cannot be withdrawn"
+  },
+  "price_changed": {
+    "status": 409,
+    "title": "The price has changed"
   },
   "image_unknown": {
     "status": 422,

@@ -14,6 +14,7 @@ export interface TimelineStage<Stage, Phase> {
   phase?: Phase;
   optional?: true;
   repeats?: true;
+  proof?: true;
   task?: string;
 }
 
@@ -332,6 +333,7 @@ export const allocationTimeline: Timeline<AllocationStage, AllocationSection, Al
             "title": "Wipe the disks",
             "message": "Wiping the disks",
             "phase": "cleanup",
+            "proof": true,
             "task": "slice.vm_release"
           },
           {
@@ -339,6 +341,7 @@ export const allocationTimeline: Timeline<AllocationStage, AllocationSection, Al
             "title": "Verify the wipe",
             "message": "Verifying the wipe",
             "phase": "cleanup",
+            "proof": true,
             "task": "slice.vm_release"
           },
           {
@@ -377,6 +380,7 @@ export const allocationTimeline: Timeline<AllocationStage, AllocationSection, Al
             "title": "Verify the host",
             "message": "Checking that nothing is left on the host",
             "phase": "cleanup",
+            "proof": true,
             "task": "allocation.deprovision_user"
           },
           {

@@ -553,6 +553,14 @@ export interface SliceVmReleaseParams {
   wipe_methods?: {
     [k: string]: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
   };
+  /**
+   * Which data the host may destroy: `nothing` stops the machine and leaves every disk as it is, `own_data` (if absent) wipes only disks that this allocation wrote, `all_data` wipes foreign data too and needs an operator's confirmation.
+   */
+  wipe_scope?: "nothing" | "own_data" | "all_data";
+  /**
+   * How much of a disk is read back after the wipe: all of it, or (if absent) all of a small disk and stated samples of a large one.
+   */
+  verification?: "sampled" | "full";
   stop_timeout_seconds: number;
 }
 
@@ -2181,6 +2189,21 @@ export const taskSchemas: Record<string, object> = {
             "overwrite"
           ]
         }
+      },
+      "wipe_scope": {
+        "description": "Which data the host may destroy: `nothing` stops the machine and leaves every disk as it is, `own_data` (if absent) wipes only disks that this allocation wrote, `all_data` wipes foreign data too and needs an operator's confirmation.",
+        "enum": [
+          "nothing",
+          "own_data",
+          "all_data"
+        ]
+      },
+      "verification": {
+        "description": "How much of a disk is read back after the wipe: all of it, or (if absent) all of a small disk and stated samples of a large one.",
+        "enum": [
+          "sampled",
+          "full"
+        ]
       },
       "stop_timeout_seconds": {
         "type": "integer",

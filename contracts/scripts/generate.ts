@@ -27,8 +27,10 @@ files.set('stages.schema.json', stages.schemas);
 const reasons = reasonTypes(join(root, 'reasons.yaml'), header);
 files.set('reasons.ts', reasons.types);
 files.set('reasons.schema.json', reasons.schemas);
-for (const name of ['stages.schema.json', 'reasons.schema.json'])
-  if (!check) writeFileSync(join(root, 'generated', name), files.get(name)!);
+if (!check) {
+  writeFileSync(join(root, 'generated', 'stages.schema.json'), stages.schemas);
+  writeFileSync(join(root, 'generated', 'reasons.schema.json'), reasons.schemas);
+}
 
 const work = mkdtempSync(join(tmpdir(), 'contract-'));
 try {

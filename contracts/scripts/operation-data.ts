@@ -84,7 +84,7 @@ function describe(document: object, method: Operation['method'], path: string, s
     ...(accepted !== undefined && { accepted }),
     ...(item && {
       columns: Object.entries(item.properties)
-        .filter(([, schema]) => isPlain(plain(document, schema).type))
+        .filter(([, schema]) => isShown(plain(document, schema).type))
         .map(([name]) => name),
     }),
   };
@@ -175,6 +175,11 @@ function typeOf(document: object, schema: Schema): OperationField['type'] {
 
 function isPlain(type: string): type is 'string' | 'integer' | 'number' | 'boolean' {
   return ['string', 'integer', 'number', 'boolean'].includes(type);
+}
+
+/** A table has room for it. */
+function isShown(type: string): boolean {
+  return isPlain(type) || type === 'money' || type === 'value';
 }
 
 function answerOf(

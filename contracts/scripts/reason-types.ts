@@ -24,8 +24,7 @@ export function reasonTypes(
   file: string,
   header: string,
 ): { types: string; schemas: string; document: string } {
-  const reasons: Record<string, Reason> = parseYaml(readFileSync(file, 'utf8'));
-  for (const [name, reason] of Object.entries(reasons)) check(name, reason);
+  const reasons = checked(parseYaml(readFileSync(file, 'utf8')));
   const complete = Object.fromEntries(
     Object.entries(reasons).map(([name, reason]) => [
       name,
@@ -38,6 +37,11 @@ export function reasonTypes(
     schemas: `${json({ AppReason: { enum: Object.keys(reasons) } })}\n`,
     document: documentOf(complete),
   };
+}
+
+function checked(reasons: Record<string, Reason>): Record<string, Reason> {
+  for (const [name, reason] of Object.entries(reasons)) check(name, reason);
+  return reasons;
 }
 
 function check(name: string, reason: Reason): void {

@@ -7,6 +7,7 @@ interface StepWords {
   phase?: string;
   optional?: true;
   repeats?: true;
+  proof?: true;
 }
 
 interface Step extends StepWords {
@@ -29,7 +30,7 @@ interface Stages {
   subjects: Record<string, Subject>;
 }
 
-const FIELDS = ['title', 'message', 'phase', 'optional', 'repeats'];
+const FIELDS = ['title', 'message', 'phase', 'optional', 'repeats', 'proof'];
 
 /** The stages as TypeScript, and their enums as a JSON Schema that the API documents refer to. */
 export function stageTypes(file: string, header: string): { types: string; schemas: string } {
@@ -122,6 +123,7 @@ function typesOf(
   phase?: Phase;
   optional?: true;
   repeats?: true;
+  proof?: true;
   task?: string;
 }
 

@@ -47,10 +47,10 @@ export function pipeSocket(socket: ByteSocket, stream: Duplex, options: JoinOpti
     }
     received += data.length;
     options.onReceived?.(data.length);
-    if (stream.write(data)) return;
-    socket.pause();
-    stream.once('drain', () => socket.resume());
+    if (!stream.write(data)) socket.pause();
   });
+  // One listener for all frames: a paused WebSocket still delivers the frames it has already read.
+  stream.on('drain', () => socket.resume());
   stream.on('data', (chunk: Buffer) => {
     idle?.refresh();
     sent += chunk.length;

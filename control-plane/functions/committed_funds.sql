@@ -23,7 +23,7 @@ begin
           and (a.state <> 'active' or a.release_requested_at is null)
         group by 1
         union all
-        select u.currency, 0, 0, json_build_object('projectId', u.project_id, 'sku', u.sku, 'started', u.started,
+        select u.currency, 0, 0, json_build_object('projectId', u.project_id, 'nodeIds', u.node_ids,
           'perHourMicros', u.per_hour_micros::text)
         from unused_reservations(t.tenant, at) as u
       ) as c

@@ -20,9 +20,10 @@ begin
     select bool_or(not case
         when covers(f.available, coalesce(m.per_hour_micros, 0) + f.asked, f.seconds, coalesce(m.kept_per_hour_micros, 0),
           f.kept_seconds) then true
-        else covers(f.available, coalesce((select c.running_micros + c.pending_micros
-            from committed_funds(array[f.tenant], now()) as c where c.currency = f.currency), 0) + f.asked, f.seconds,
-          kept_beside(f.tenant, f.currency, now(), f.launches), f.kept_seconds) end) into broken
+        else coalesce((select covers(f.available, c.running_micros + c.pending_micros + f.asked, f.seconds,
+              kept_beside(c.kept, f.launches), f.kept_seconds)
+            from committed_funds(array[f.tenant], now()) as c where c.currency = f.currency),
+          covers(f.available, f.asked, f.seconds, 0, 0)) end) into broken
       from json_to_recordset(funds) as f (tenant uuid, currency text, available bigint, asked bigint, seconds integer,
           kept_seconds integer, launches json)
         left join lateral committed_at_most(f.tenant, now()) as m on m.currency = f.currency;

@@ -1,11 +1,9 @@
--- Reserved capacity that stays unused beside these launches, which use started reservations of their project.
-create or replace function kept_beside(tenant uuid, in_currency text, at timestamptz, launches json) returns bigint
-  language sql stable as $$
-  select coalesce(sum(greatest(0, k.micros - case when k.started then coalesce(l.micros, 0) else 0 end)), 0)::bigint
-  from (
-    select u.project_id, u.sku, u.started, sum(u.per_hour_micros) as micros from unused_reservations(tenant, at) as u
-    where u.currency = in_currency group by 1, 2, 3
-  ) as k
-    left join json_to_recordset(launches) as l (project uuid, sku text, micros bigint)
-      on l.project = k.project_id and l.sku = k.sku
+-- Reserved capacity that stays unused beside these launches. The rule of `keptBeside` in domains/billing/funds/covers.ts; a
+-- test compares the two.
+create or replace function kept_beside(kept json, launches json) returns bigint
+  language sql immutable as $$
+  select coalesce(sum(greatest(0, k."perHourMicros" - coalesce((
+      select sum(l.micros) from json_to_recordset(launches) as l ("projectId" uuid, "nodeId" uuid, micros bigint)
+      where l."projectId" = k."projectId" and (l."nodeId" is null or l."nodeId" = any (k."nodeIds"))), 0))), 0)::bigint
+  from json_to_recordset(kept) as k ("projectId" uuid, "nodeIds" uuid[], "perHourMicros" bigint)
 $$;

@@ -8,8 +8,8 @@ begin
     select from changed c
       join node_promises p on p.node_id = c.node_id
       join allocations a on a.id = c.allocation_id
-    where c.released_at is null and p.holder_id not in (a.id, a.project_id)
-      and p.starts_at < coalesce(c.ends_at, 'infinity') and coalesce(p.ends_at, 'infinity') > now()
+    where c.released_at is null
+      and not respects_promise(p.holder_id, p.starts_at, p.ends_at, array[a.id, a.project_id], now(), c.ends_at)
   ) then
     raise exception 'the node is promised to somebody else' using errcode = 'restrict_violation';
   end if;

@@ -6,6 +6,7 @@ export const STORED_COLUMNS: Readonly<Record<string, string>> = {
   'allocation_overviews.state': 'ProjectedState',
   'allocations.connection': 'StoredConnection',
   'allocations.failure': 'StoredFailure',
+  'app_instance_events.event_type': 'AppEventType',
   'app_instance_events.payload': 'StoredFields',
   'app_instance_events.reason': 'AppReason',
   'app_instance_members.facts': 'StoredFields',

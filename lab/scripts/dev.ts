@@ -43,7 +43,7 @@ await runRole(async (onStop, stopping, fail) => {
       signal: stopping,
       onLost: fail,
     });
-    onStop(() => postgres.stop(), { immediately: () => postgres.stopAtOnce() });
+    onStop(() => postgres.stop(), { immediately: () => postgres.stopImmediately() });
     return postgres.url;
   }
 

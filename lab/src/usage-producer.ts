@@ -6,7 +6,7 @@ import { unwrap } from '@gpuaas/sdk/problem';
 export type UsageRecord = components['schemas']['AppUsageReport'];
 export type UsageOutcome = components['schemas']['AppUsageOutcome'];
 
-const AT_ONCE = 200;
+const BATCH = 200;
 
 /**
  * Reports an app's metered usage, as docs/handbook/app-usage.md requires of producers: a record is in the
@@ -35,7 +35,7 @@ export class UsageProducer {
   async flush(): Promise<UsageOutcome[]> {
     const refused: UsageOutcome[] = [];
     for (;;) {
-      const batch = await this.#alone(async () => (await this.#waiting()).slice(0, AT_ONCE));
+      const batch = await this.#alone(async () => (await this.#waiting()).slice(0, BATCH));
       if (batch.length === 0) return refused;
       const { results } = await unwrap(
         this.#client.POST('/api/v1/admin/app-usage-records', {

@@ -11,8 +11,8 @@ export interface SlotLease {
 
 /** Host-local locks on slots' devices: one file per slot, created exclusively. */
 export interface SlotLeases {
-  /** All or none. Repeating it for the same allocation succeeds. */
-  take(slotIds: readonly string[], allocationId: string): Promise<void>;
+  /** All or none; answers those that the allocation did not hold before. Repeating it succeeds. */
+  take(slotIds: readonly string[], allocationId: string): Promise<string[]>;
   /** Releases only slots that this allocation holds. */
   drop(slotIds: readonly string[], allocationId: string): Promise<void>;
   list(): Promise<SlotLease[]>;
@@ -50,6 +50,7 @@ export async function openSlotLeases(dir: string): Promise<SlotLeases> {
         for (const slotId of [...slotIds].sort()) {
           if ((await takeOne(slotId, allocationId)) === 'taken') taken.push(slotId);
         }
+        return taken;
       } catch (error) {
         await drop(taken, allocationId);
         throw error;

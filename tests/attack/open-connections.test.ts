@@ -8,7 +8,7 @@ import { newId } from '@gpuaas/control-plane/platform/ids';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { seedActiveAllocation } from '../contract/known-allocations.ts';
+import { seedActiveAllocation } from '../contract/known/known-allocations.ts';
 import { addNode } from '../harness/fleet/fleet.ts';
 import { createTestApi, type TestApi } from '../harness/api.ts';
 

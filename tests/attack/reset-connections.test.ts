@@ -14,7 +14,7 @@ import { roleProcesses, type RoleProcess } from '../harness/processes/role-proce
 import { breakOff, MANNERS, startCarelessProxy, type Stage } from './break-off.ts';
 
 const ROUNDS = 25;
-const AT_ONCE = 60;
+const TOGETHER = 60;
 /** What a process may take for so many connections; a leak of any part of them takes several times that. */
 const GROWTH_MEGABYTES = 250;
 
@@ -159,7 +159,7 @@ async function attack(port: number, stages: Stage[], rounds: number): Promise<nu
       await breakOff(unread ? proxy.port : port, next.stage, next.manner);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: TOGETHER }, work));
   await proxy.stop();
   return total;
 }

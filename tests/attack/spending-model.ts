@@ -142,16 +142,9 @@ class SpendingModel {
   /** Nothing is sold beyond the money: rate and reservations grow only as far as it covers them. */
   #expectCovered(tenant: Tenant, before: Position, after: Position): void {
     const { horizon, hold } = this.#rules;
-    const facts = inspect({ before, after, rules: this.#rules });
-    if (after.rate > before.rate) {
-      expect(costFor(after.rate, horizon), facts).toBeLessThanOrEqual(after.available);
-    }
-    if (after.kept > before.kept) {
-      // A launch counts as one that uses the reservation of its project before it has a node.
-      const launched = after.rate > before.rate ? after.rate - before.rate : 0n;
-      const kept = after.kept > launched ? after.kept - launched : 0n;
-      const exposure = costFor(after.rate, horizon) + costFor(kept, hold);
-      expect(exposure, facts).toBeLessThanOrEqual(after.available);
+    if (after.rate > before.rate || after.kept > before.kept) {
+      const exposure = costFor(after.rate, horizon) + costFor(after.kept, hold);
+      expect(exposure, inspect({ before, after, rules: this.#rules })).toBeLessThanOrEqual(after.available);
     }
     if (after.rate > tenant.highestRate) tenant.highestRate = after.rate;
   }

@@ -1,4 +1,3 @@
-import type { TaskOutput } from '@gpuaas/contracts/tasks';
 import { rotateAuthority } from '@gpuaas/control-plane/domains/fleet/identity/rotate-authority';
 import { openIncident } from '@gpuaas/control-plane/domains/incidents/open-incident';
 import { createSignIn } from '@gpuaas/control-plane/platform/auth/sign-ins';
@@ -6,8 +5,8 @@ import { encodePage } from '@gpuaas/control-plane/platform/http/page';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
 import { TEST_LAB_HOST, type TestApi } from '../harness/api.ts';
-import { blockSlot } from '../harness/allocations/blocked-slot.ts';
-import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet/fleet.ts';
+import { addNode, candidate } from '../harness/fleet/fleet.ts';
+import { ask } from './known/ask.ts';
 import {
   seedActiveAllocation,
   seedEndingAllocation,
@@ -15,12 +14,22 @@ import {
   seedRecordedAllocation,
   seedReservation,
   seedWipeCertificate,
-} from './known-allocations.ts';
-import { seedParkedEvent } from './known-events.ts';
-import { seedPayments } from './known-payments.ts';
-import { seedOnboarding } from './known-onboardings.ts';
-import { seedSecret } from './known-secrets.ts';
-import { seedTenancy } from './known-tenancy.ts';
+} from './known/known-allocations.ts';
+import { seedParkedEvent } from './known/known-events.ts';
+import {
+  seedBlocked,
+  seedDiscoveredHost,
+  seedHostForBaremetal,
+  seedMaintenance,
+  seedSlots,
+  seedTask,
+} from './known/known-hosts.ts';
+import { seedPayments } from './known/known-payments.ts';
+import { seedOnboarding } from './known/known-onboardings.ts';
+import { seedRepository } from './known/known-registry.ts';
+import { seedApps } from './known/known-apps.ts';
+import { seedSecret } from './known/known-secrets.ts';
+import { seedTenancy } from './known/known-tenancy.ts';
 
 export type KnownValues = Record<string, unknown[]>;
 
@@ -48,6 +57,8 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   importMaasMachine: 'needs a MAAS, as above',
   attachIngress: 'needs a policy that names an owner and a pool; the tests of ingress set one',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
+  createAppInstance: 'needs a machine that holds slots; the tests of apps have one',
+  putAppArtifact: 'needs a body with the digest of its path; the tests of apps upload one',
 };
 
 /** One of each resource, and the values of parameters and fields that name them. */
@@ -63,12 +74,14 @@ export async function seedKnownResources(
   const wiped = await seedWipeCertificate(api, slotHost.sold['slot_id']![0] as string);
   const recorded = await seedRecordedAllocation(api);
   const ingress = await seedIngress(api, nodeId);
+  const apps = await seedApps(api, recorded.allocationId);
   const values: KnownValues = {
     ...newProducts,
     ...(await seedIdentityProvider(api, 'known')),
     issuer: ['https://sign-in.example.com/fuzz'],
     newcomers_project_id: [projectId],
     sign_in_id: [await seedSignIn(api)],
+    ...apps.values,
     ...tenancy.values,
     ...payments.values,
     project_id: [projectId],
@@ -87,6 +100,8 @@ export async function seedKnownResources(
     allocation_id: [recorded.allocationId],
     recording_id: [recorded.recordingId],
     secret_name: [await seedSecret(api, 'KNOWN_SECRET')],
+    repository_id: [await seedRepository(api, 'known', 'v1')],
+    tag_name: ['v1'],
     ingress_id: ingress['ingress_id']!,
     ...webhook,
     url: ['https://hooks.example.com/fuzz'],
@@ -126,6 +141,7 @@ export async function seedKnownResources(
   };
   // Operations that end a resource get a separate one, so that the others still find theirs.
   const own: Record<string, KnownValues> = {
+    ...apps.own,
     ...tenancy.own,
     ...payments.own,
     setPolicy: { policy_name: ['webhooks.max_per_project'], value: [15] },
@@ -134,17 +150,21 @@ export async function seedKnownResources(
     detachIngress: ingress,
     deleteWebhook: await seedWebhook(api),
     deleteProjectSecret: { secret_name: [await seedSecret(api, 'ENDING_SECRET')] },
+    deleteRegistryRepository: { repository_id: [await seedRepository(api, 'ending', 'v1')] },
+    deleteRegistryTag: { repository_id: [await seedRepository(api, 'untagged', 'v1')] },
     deleteBudget: { budget_id: [await seedBudget(api, 'user')] },
     deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),
     deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),
     recordNodeBurnIn: { result: ['failed'] },
     approveResourceSlots: await seedDiscoveredHost(api),
+    offerWholeNode: await seedHostForBaremetal(api),
     disableResourceSlot: slotHost.sold,
     repairResourceSlot: slotHost.disabled,
     setDiskOwnership: slotHost.shared,
     startDiskConversion: slotHost.shared,
     finishDiskConversion: slotHost.converting,
     retryCleanup: await seedBlocked(api),
+    retryCleanups: { slot_ids: [(await seedBlocked(api)).slot_id] },
     recordExternalWipe: { ...(await seedBlocked(api)), device_serial: [candidate(0).nvme_serial] },
     retireSlot: await seedBlocked(api),
     retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },
@@ -168,17 +188,6 @@ export async function seedKnownResources(
     recordHostCleanup: { allocation_id: [await seedEnded(api, 'failed')] },
   };
   return { nodeId, valuesFor: (operation) => ({ ...values, ...own[operation] }) };
-}
-
-async function ask(api: TestApi, person: string, method: 'GET' | 'POST', url: string, payload?: object) {
-  const answer = await api.server.inject({
-    method,
-    url,
-    headers: { authorization: `Bearer ${api.people[person]!.apiKey}` },
-    ...(payload ? { payload } : {}),
-  });
-  if (answer.statusCode >= 300) throw new Error(`${method} ${url} → ${answer.statusCode} ${answer.body}`);
-  return answer;
 }
 
 /** Fields of products and prices that no generated value would meet. */
@@ -283,43 +292,6 @@ async function seedWebhook(api: TestApi): Promise<KnownValues> {
   return { webhook_id: [id], delivery_id: [delivery.json<{ id: string }>().id] };
 }
 
-/** Hosts with slots and disks in the states that the operations on them need. */
-async function seedSlots(
-  api: TestApi,
-): Promise<Record<'sold' | 'disabled' | 'shared' | 'converting', KnownValues>> {
-  const approved = async (): Promise<{ nodeId: string; slotId: string }> => {
-    const nodeId = await addNode(api);
-    const { body } = await approveAll(api, nodeId, [candidate(0)]);
-    return { nodeId, slotId: body.items[0]!.id };
-  };
-  const [sold, disabled] = [await approved(), await approved()];
-  const operate = '/api/v1/admin/nodes';
-  const path = `${operate}/${disabled.nodeId}/resource-slots/${disabled.slotId}/disable`;
-  await ask(api, 'operator', 'POST', path, { reason: 'fuzz' });
-  const discovery = await addDiscovery(api, disabled.nodeId, [candidate(0)]);
-  const [shared, converting] = [await addNode(api), await addNode(api)];
-  await addDiscovery(api, shared, [candidate(3)]);
-  await addDiscovery(api, converting, [candidate(3)]);
-  const serial = candidate(3).nvme_serial!;
-  const start = { destroys_data: true, note: 'fuzz' };
-  await ask(api, 'operator', 'POST', `${operate}/${converting}/disks/${serial}/convert`, start);
-  await addDiscovery(api, converting, [candidate(3)]);
-  return {
-    sold: { node_id: [sold.nodeId], slot_id: [sold.slotId] },
-    disabled: { node_id: [disabled.nodeId], slot_id: [disabled.slotId], discovery_task_id: [discovery] },
-    shared: { node_id: [shared], serial: [serial] },
-    converting: { node_id: [converting], serial: [serial] },
-  };
-}
-
-async function seedBlocked(api: TestApi): Promise<KnownValues> {
-  const nodeId = await addNode(api);
-  const { body } = await approveAll(api, nodeId, [candidate(0)]);
-  const slotId = body.items[0]!.id;
-  await blockSlot(api, nodeId, slotId, 'release_failed');
-  return { slot_id: [slotId] };
-}
-
 async function seedOpenEnrolment(api: TestApi): Promise<string> {
   const body = { hostname: 'fuzz-open', region: 'uae-north-1' };
   return (await ask(api, 'operator', 'POST', '/api/v1/admin/node-enrolments', body)).json<{ id: string }>()
@@ -332,13 +304,6 @@ async function seedReplacedAuthority({ services }: TestApi): Promise<string> {
   const replaced = await rotate();
   await rotate();
   return replaced;
-}
-
-async function seedMaintenance(api: TestApi, nodeId: string): Promise<string> {
-  const hours = (count: number): string => new Date(Date.now() + count * 3_600_000).toISOString();
-  const body = { starts_at: hours(24), ends_at: hours(25), reason: 'New firmware' };
-  const path = `/api/v1/admin/nodes/${nodeId}/maintenance-windows`;
-  return (await ask(api, 'operator', 'POST', path, body)).json<{ id: string }>().id;
 }
 
 async function seedLedgerEntry(api: TestApi): Promise<string> {
@@ -409,64 +374,6 @@ async function seedIncident({ services }: TestApi, nodeId: string): Promise<stri
     }),
   );
 }
-
-/** A host that no test edits, so that its candidates stay approvable. */
-async function seedDiscoveredHost(api: TestApi): Promise<KnownValues> {
-  const nodeId = await addNode(api);
-  return { node_id: [nodeId], discovery_task_id: [await addDiscovery(api, nodeId, [candidate(0)])] };
-}
-
-/** A discovery in a state that only an agent could bring it to. */
-async function seedTask(
-  { services }: TestApi,
-  nodeId: string,
-  state: 'claimed' | 'succeeded',
-): Promise<string> {
-  const id = newId();
-  const tomorrow = new Date(Date.now() + 86_400_000);
-  await services.db
-    .insertInto('node_tasks')
-    .values({
-      id,
-      node_id: nodeId,
-      subject_type: 'node',
-      subject_id: nodeId,
-      kind: 'slice.topology_discover',
-      params: '{}',
-      state,
-      epoch: 1,
-      claimed_at: new Date(),
-      lease_expires_at: tomorrow,
-      output: state === 'succeeded' ? JSON.stringify(discovered) : null,
-      finished_at: state === 'succeeded' ? new Date() : null,
-      correlation_id: newId(),
-      expires_at: tomorrow,
-    })
-    .execute();
-  return id;
-}
-
-const discovered: TaskOutput['slice.topology_discover'] = {
-  approval_required: true,
-  candidates: [
-    {
-      slot_index: 0,
-      gpu_model: 'H200-SXM-141GB',
-      gpu_pci_address: '0000:10:00.0',
-      iommu_group: 0,
-      fabric_vf_pci_address: '0000:20:00.1',
-      nvme_serial: 'S6CKN0T0',
-      nvme_device: '/dev/disk/by-id/nvme-0',
-      nvme_mounts: [],
-      management_mac: '52:54:00:00:00:00',
-      private_ip: '10.0.0.10',
-      ovs_port: 'vm0',
-      numa_node: 0,
-      pcie_root: 'pci0000:10',
-    },
-  ],
-  left_out: [],
-};
 
 async function seedEnrolment(api: TestApi): Promise<string> {
   const body = { hostname: HOSTNAME, region: 'uae-north-1' };

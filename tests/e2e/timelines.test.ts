@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { convertNode, offerWholeNode } from '../harness/fleet/whole-nodes.ts';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { launchBody, release, waitForState } from '../harness/allocations/allocations.ts';
 import { useCli } from '../harness/cli/cli.ts';
@@ -132,22 +133,13 @@ describe.skipIf(!chromiumPath)('the steps of an allocation in console and CLI (n
   async function convertToBaremetal(): Promise<void> {
     const { operator } = site.platform;
     const { items: nodes } = await unwrap(operator.GET('/api/v1/admin/nodes'));
-    const params = { path: { node_id: nodes[0]!.id } };
-    await unwrap(
-      operator.POST('/api/v1/admin/nodes/{node_id}/convert', {
-        params,
-        body: { mode: 'baremetal', reason: 'demand' },
-      }),
-    );
+    await convertNode(operator, nodes[0]!.id, 'baremetal');
+    await offerWholeNode(operator, nodes[0]!.id);
     await unwrap(
       operator.PATCH('/api/v1/admin/skus/{sku}', {
         params: { path: { sku: 'h200-sxm-baremetal' } },
         body: { enabled: true },
       }),
     );
-    await eventually('the conversion to end', async () => {
-      const { items } = await unwrap(operator.GET('/api/v1/admin/nodes/{node_id}/conversions', { params }));
-      return items[0]?.state === 'succeeded' ? true : null;
-    });
   }
 });

@@ -36,14 +36,16 @@ async function firstBoot(): Promise<NodeReport> {
     nvme_device: candidate.nvme_device ?? '',
   };
   const resets = await host.resetDevices([slot], step);
-  const before = await host.verifyWipe(slot, step);
-  await host.wipeDisk(slot, 'blkdiscard', step);
-  const after = await host.verifyWipe(slot, step);
+  const before = await host.verifyWipe(slot, 'sampled', step);
+  await host.wipeDisk(slot, { method: 'blkdiscard', isWritten: true }, step);
+  const after = await host.verifyWipe(slot, 'sampled', step);
   await writeFile(slot.nvme_device, 'of another tenant', { flag: 'r+' });
-  const dirtied = await host.verifyWipe(slot, step);
-  await host.wipeDisk(slot, 'nvme_format', step);
-  const formatted = await host.verifyWipe(slot, step);
-  const sanitize = await host.wipeDisk(slot, 'nvme_sanitize', step).then(() => 'done', refusal);
+  const dirtied = await host.verifyWipe(slot, 'sampled', step);
+  await host.wipeDisk(slot, { method: 'nvme_format', isWritten: true }, step);
+  const formatted = await host.verifyWipe(slot, 'sampled', step);
+  const sanitize = await host
+    .wipeDisk(slot, { method: 'nvme_sanitize', isWritten: true }, step)
+    .then(() => 'done', refusal);
   return {
     boot: 'first',
     candidate,

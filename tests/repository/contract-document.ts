@@ -33,6 +33,7 @@ export interface Operation {
   'x-permission'?: string;
   'x-audit'?: string;
   'x-max-body-bytes'?: number;
+  'x-max-stream-bytes'?: number;
   'x-limit'?: string;
 }
 

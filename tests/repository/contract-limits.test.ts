@@ -78,7 +78,8 @@ describe.each(documents)('limits in %s', (_name, document) => {
   it('stand on the body of every operation that takes one', () => {
     const without = operationsOf(document)
       .map(({ operation }) => operation)
-      .filter((operation) => operation.requestBody && operation['x-max-body-bytes'] === undefined);
+      .filter((operation) => operation.requestBody && operation['x-max-body-bytes'] === undefined)
+      .filter((operation) => operation['x-max-stream-bytes'] === undefined);
     expect(without.map(({ operationId }) => operationId)).toEqual([]);
   });
 
@@ -106,9 +107,11 @@ describe.each(documents)('limits in %s', (_name, document) => {
 /** They end, repeat or take back what exists, so there is never more of it. */
 const makingNothing: Record<string, string> = {
   releaseAllocation: 'ends a lease',
+  stopAppInstance: 'ends an app instance',
   retryAllocationRelease: 'ends a lease',
   retryReleaseForTenant: 'ends a lease',
   retryCleanup: 'wipes a slot that waits for it',
+  retryCleanups: 'wipes slots that wait for it',
   cancelNodeOnboarding: 'ends an onboarding',
 };
 
@@ -171,6 +174,7 @@ const multiplyingNothing: Record<string, string> = {
   startDiskConversion: SWITCHES,
   finishDiskConversion: SWITCHES,
   approveResourceSlots: SWITCHES,
+  offerWholeNode: SWITCHES,
   revokeNodeIdentity: ENDS,
   revokeNodeEnrolment: ENDS,
   forceReleaseAllocation: ENDS,
@@ -189,6 +193,8 @@ const multiplyingNothing: Record<string, string> = {
   setOrganizationQuota: ONE_EACH,
   setTenantQuota: ONE_EACH,
   setSkuEntitlement: ONE_EACH,
+  activateAppManifestVersion: SWITCHES,
+  withdrawAppManifest: ENDS,
 };
 
 describe('mutations under /api/v1 that do not answer 201 or 202', () => {

@@ -98,12 +98,15 @@ describe('the database', () => {
     expect(binding.map(({ file }) => file).filter((file) => !MAY_BIND.test(file))).toEqual([]);
     expect(binding.map(({ file }) => file).toSorted()).toEqual([
       'roles/api.ts',
+      'roles/app-runtime-worker.ts',
       'roles/event-consumers.ts',
       'roles/node-api.ts',
+      'roles/open-services.ts',
       'roles/payment-provider.ts',
       'roles/readiness-parts.ts',
       'roles/relay.ts',
       'roles/worker.ts',
+      'roles/workflow-definitions.ts',
     ]);
   });
 

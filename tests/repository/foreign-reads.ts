@@ -4,7 +4,6 @@ export const foreignReads: readonly string[] = [
   'domains/allocations/cleanup/list-cleanup-queue.ts node_resource_slots',
   'domains/allocations/cleanup/list-cleanup-queue.ts nodes',
   'domains/allocations/cleanup/record-external-wipe.ts node_resource_slots',
-  'domains/allocations/cleanup/routes.ts node_resource_slots',
   'domains/allocations/cleanup/slot-cleanup.ts node_resource_slots',
   'domains/allocations/cleanup/unproven-devices.ts node_resource_slots',
   'domains/allocations/idle/detect-idle-leases.ts node_resource_slots',
@@ -15,8 +14,6 @@ export const foreignReads: readonly string[] = [
   'domains/allocations/queue/load-launch-queues.ts regions',
   'domains/allocations/queue/load-launch-queues.ts sku_catalog',
   'domains/allocations/queue/load-launch-queues.ts sku_entitlements',
-  'domains/allocations/reconcile/retry-quarantined-cleanups.ts node_tasks',
-  'domains/allocations/reconcile/retry-quarantined-cleanups.ts nodes',
   'domains/allocations/reconcile/find-lost-machines.ts nodes',
   'domains/allocations/reconcile/find-orphans.ts nodes',
   'domains/allocations/reconcile/find-slot-drift.ts node_resource_slots',
@@ -108,6 +105,4 @@ export const foreignReads: readonly string[] = [
   'platform/auth/rights.ts permission_bindings',
   'platform/auth/rights.ts permission_groups',
   'platform/auth/rights.ts team_members',
-  'platform/auth/tenant-providers.ts identity_provider_domains',
-  'platform/auth/tenant-providers.ts identity_providers',
 ];

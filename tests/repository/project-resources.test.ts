@@ -15,6 +15,7 @@ const NOT_OWNED: Readonly<Record<string, string>> = {
   project_secrets: 'deleted when the project closes',
   public_ingresses: 'end with their allocation',
   queued_launches: 'end with their allocation',
+  registry_repositories: 'deleted when the project closes',
   ssh_keys: 'deleted when the project closes',
   terminal_recordings: 'records of the past',
   usage_records: 'records of the past',

@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 
 /** Schemas with an id that are no resources: parts of one, records of events, and personal settings. */
 const withoutName: Record<string, string> = {
+  AppInstanceEvent: 'a record of an instance',
+  AppInstanceMember: 'a part of an instance',
   AppUsagePrice: 'a line of the price book of apps',
   AuditLog: 'a record; it names its target',
   BurnIn: 'a record of a host',

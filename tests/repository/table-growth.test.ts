@@ -15,6 +15,9 @@ const KEPT: Readonly<Record<string, string>> = {
   public_ingresses: 'the record of which address led where',
   handed_over_resources: 'the record of who owned what',
 
+  app_artifacts: 'made by publishers; versions name them',
+  app_manifests: 'made by publishers',
+  app_manifest_versions: 'made by publishers; instances name them',
   app_usage_records: 'explains debits',
   app_usage_meters: 'explains debits',
   app_usage_prices: 'explains debits',
@@ -48,7 +51,6 @@ const KEPT: Readonly<Record<string, string>> = {
   audit_segments: 'proves the audit log',
   policy_changes: 'the record of who set what',
   incidents: 'history for operators; an open one is not repeated',
-  node_tasks: 'history and evidence of leases',
   node_authorities: 'made by operators',
   node_burn_ins: 'made by operators',
   node_conversions: 'made by operators',

@@ -15,6 +15,12 @@ export const technicalConstants: Record<string, string> = {
   'domains/access/read-console-log.ts READ_TIMEOUT_MS': 'how long a host may take to tell its console log',
   'domains/access/tokens/redis-tokens.ts ANSWER_TIMEOUT_MS': 'how long Redis may take to answer',
   'domains/access/tunnel/tunnel-registry.ts LEASE_SECONDS': 'must stay above several renewals',
+  'domains/apps/artifacts/registry/credentials.ts TOKEN_SECONDS':
+    'when clients ask for a token again; rights are read at each request',
+  'domains/apps/artifacts/registry/repository-blobs.ts TOUCH_AFTER_SECONDS':
+    'must stay below the shortest grace period of blobs',
+  'platform/http/wire/limit-body-time.ts LISTENER_TIMEOUTS':
+    'must stay above the time that the blob store gives a body',
   'domains/incidents/report-failures.ts FAILING_ATTEMPTS': 'when a periodic job counts as failing',
   'domains/allocations/launch/launch-batcher.ts LOCK_TIMEOUT_MS':
     'how long a transaction of many waits for one of them before each goes alone',
@@ -36,7 +42,7 @@ export const technicalConstants: Record<string, string> = {
   'platform/http/send-problem.ts RETRY_AFTER_SECONDS': 'about what a restart of PostgreSQL takes',
   'platform/http/wire/security-headers.ts YEAR_SECONDS': 'how long browsers remember to use TLS, as usual',
   'platform/auth/provider.ts TIMEOUT_SECONDS': 'how long an identity provider may take to answer',
-  'platform/auth/tenant-providers.ts MAX_KEPT': 'how many connections of tenants’ providers stay in memory',
+  'domains/sign-in/tenant-providers.ts MAX_KEPT': 'how many connections of tenants’ providers stay in memory',
   'platform/outbound/checked-fetch.ts DEADLINE_MS':
     'how long a server that a tenant chose may take to answer',
   'platform/blobs/blobs.ts RECEIVE_TIMEOUT_MS':

@@ -60,6 +60,8 @@ const needs: readonly Need[] = [
   { debianPackage: 'cpio', command: 'cpio', usedFor: REAL_MACHINES },
   { debianPackage: 'nvme-cli', command: 'nvme', usedFor: 'wipes by commands of the drive' },
   { debianPackage: 'docker-registry', command: 'docker-registry', usedFor: 'images in an OCI registry' },
+  { debianPackage: 'skopeo', command: 'skopeo', usedFor: 'images copied by skopeo' },
+  { debianPackage: 'podman', command: 'podman', usedFor: 'images pushed and pulled by podman' },
   { debianPackage: 'systemd', command: 'systemd-analyze', usedFor: SERVICE_POWERS },
   { debianPackage: 'seccomp', command: 'scmp_sys_resolver', usedFor: SERVICE_POWERS },
   { debianPackage: 'sudo', command: 'visudo', usedFor: 'root on whole hosts' },

@@ -82,7 +82,7 @@ describe('an upgrade', () => {
     await world.hosts.beatOnce();
   };
 
-  it('that no longer knows the steps a launch has taken gives it up, and the reconciler fails and cleans it', async () => {
+  it('that no longer knows the steps a launch has taken gives it up, and the reconciler fails it for an operator to clean', async () => {
     cutAll();
     const id = await world.launch();
     await askedOfHost(id, 'slice.vm_provision');
@@ -91,6 +91,9 @@ describe('an upgrade', () => {
     await reconcileLater(id);
     expect(await openTasks(`provision:${id}`)).toEqual([]);
     await mendAll();
+    await world.waitFor([id], ['failed'], WAIT);
+    expect(await slotStatesOf(world, world.nodeIds[0]!)).toContain('cleanup_blocked');
+    expect(await world.post('operator', `/admin/allocations/${id}/retry-release`)).toBe(202);
     await world.waitFor([id], ['failed'], WAIT);
     expect(world.hosts.leftovers()).toEqual([]);
     expect(await slotStatesOf(world, world.nodeIds[0]!)).toEqual(['available']);

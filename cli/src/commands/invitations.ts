@@ -1,27 +1,17 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { print } from '../print.ts';
-import { formatTable } from '../table.ts';
 import { chooseOrganization, openSession } from '../session.ts';
+import { addCommandById, addListOfOrganization } from './list-of-organization.ts';
 
 export function addInvitations(program: Command): void {
   const invitations = program.command('invitations').description('manage invitations');
-  invitations
-    .command('list')
-    .description('list invitations, newest first')
-    .option('--organization <id>', 'organization; required if you belong to several')
-    .action(async (options: { organization?: string }, command: Command) => {
-      const session = openSession(command);
-      const { client } = session;
-      const organization_id = await chooseOrganization(session, options.organization);
-      const page = await unwrap(
-        client.GET('/api/v1/invitations', { params: { query: { organization_id, limit: 200 } } }),
-      );
-      print(session, page, () => {
-        const rows = page.items.map((i) => [i.id, i.email, i.permission_group, i.state, i.expires_at]);
-        return formatTable([['ID', 'ADDRESS', 'GROUP', 'STATE', 'EXPIRES'], ...rows]);
-      });
-    });
+  addListOfOrganization(invitations, {
+    description: 'list invitations, newest first',
+    read: (client, query) => unwrap(client.GET('/api/v1/invitations', { params: { query } })),
+    headings: ['ID', 'ADDRESS', 'GROUP', 'STATE', 'EXPIRES'],
+    row: (i) => [i.id, i.email, i.permission_group, i.state, i.expires_at],
+  });
   invitations
     .command('create')
     .description('invite someone; the link is printed only once')
@@ -50,15 +40,15 @@ export function addInvitations(program: Command): void {
         print(session, made, () => `Send this to ${email}; it works once:\n${made.accept_url}`);
       },
     );
-  invitations
-    .command('revoke')
-    .description('revoke a pending invitation')
-    .argument('<id>', 'invitation id')
-    .action(async (id: string, _options, command: Command) => {
-      const session = openSession(command);
-      const { client } = session;
+  addCommandById(invitations, {
+    name: 'revoke',
+    description: 'revoke a pending invitation',
+    argument: 'invitation id',
+    run: async (client, id) => {
       const params = { path: { invitation_id: id } };
       await unwrap(client.DELETE('/api/v1/invitations/{invitation_id}', { params }));
-      print(session, { id }, () => `Revoked ${id}.`);
-    });
+      return { id };
+    },
+    done: ({ id }) => `Revoked ${id}.`,
+  });
 }

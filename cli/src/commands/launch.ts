@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import { unwrap } from '@gpuaas/sdk/problem';
+import { readMoney } from '../contract-commands/flags.ts';
 import { readTextArgument } from '../contract-commands/read-body.ts';
 import { describeAllocation } from '../describe-allocation.ts';
 import { followAllocation } from '../follow-allocation.ts';
 import { gpuCount } from '../gpu-count.ts';
 import { completeOrder, type LaunchFlags } from '../launch/complete-order.ts';
+import { launchAtPrice, priceOf, type Money } from '../launch/launch-at-price.ts';
 import { readOffer } from '../launch/offer.ts';
 import { print } from '../print.ts';
 import { parseSeconds } from '../seconds.ts';
@@ -14,6 +15,7 @@ import { UsageError } from '../usage-error.ts';
 
 interface LaunchOptions extends LaunchFlags {
   project?: string;
+  maxPrice?: Money;
   userData?: string;
   wait?: boolean;
 }
@@ -30,6 +32,7 @@ export function addLaunch(program: Command): void {
     .option('--ssh-key <id or name...>', 'SSH keys that can log in (default: all of yours)')
     .option('--name <name>', 'name (default: generated)')
     .option('--queue', 'queue the launch if there is no capacity')
+    .option('--max-price <price>', 'refuse a higher price of a GPU hour, for example "3.50 USD"', readMoney)
     .option('--max-duration <seconds>', 'release automatically after this many seconds', parseSeconds)
     .option('--user-data <text>', 'what it does when it first boots; @file, or - for standard input')
     .option('--wait', 'wait until it is active (default in a terminal)')
@@ -53,7 +56,7 @@ export function addLaunch(program: Command): void {
         ...order,
         ...(options.userData !== undefined && { user_data: await readTextArgument(options.userData) }),
       };
-      const launched = await unwrap(client.POST('/api/v1/allocations', { body }));
+      const launched = await launchAtPrice(client, body, priceOf(offer, order), options.maxPrice);
       const allocation =
         (options.wait ?? asks) ? await followAllocation(session, launched.id, 'active') : launched;
       print(session, allocation, () => describeAllocation(allocation));

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { print } from '../print.ts';
+import type { Allocation } from '../find-allocation.ts';
+import { print, warnIfCut } from '../print.ts';
 import { money, formatTable } from '../table.ts';
 import { chooseProject, openSession } from '../session.ts';
 
@@ -9,24 +11,40 @@ export function addList(program: Command): void {
     .command('list')
     .description('your allocations, newest first')
     .option('--project <id>', 'project; required if you have several')
-    .action(async (options: { project?: string }, command: Command) => {
+    .option('--all', 'fetch all pages')
+    .action(async (options: { project?: string; all?: boolean }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
       const projectId = await chooseProject(session, options.project);
-      const page = await unwrap(
-        client.GET('/api/v1/allocations', { params: { query: { project_id: projectId, limit: 200 } } }),
-      );
-      print(session, page, () => {
-        const rows = page.items.map((a) => [
-          a.id,
-          a.name,
-          String(a.gpu_count),
-          a.state,
-          money(a.cost_so_far),
-        ]);
-        return rows.length === 0
-          ? 'No allocations yet. Try: gpuaas launch --gpus 1'
-          : formatTable([['ID', 'NAME', 'GPUS', 'STATE', 'COST'], ...rows]);
-      });
+      const readPage = (query: { limit?: number; page?: string }) =>
+        unwrap(
+          client.GET('/api/v1/allocations', {
+            params: { query: { project_id: projectId, limit: 200, ...query } },
+          }),
+        );
+      const page = options.all
+        ? { items: await collect(paginate(readPage)), next_page: null }
+        : await readPage({});
+      print(session, page, () => describe(page.items));
+      if (!session.json) warnIfCut(page);
     });
+}
+
+async function collect<Item>(all: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of all) items.push(item);
+  return items;
+}
+
+function describe(allocations: Allocation[]): string {
+  if (allocations.length === 0) return 'No allocations yet. Try: gpuaas launch --gpus 1';
+  const rows = allocations.map((a) => [
+    a.name,
+    a.state,
+    String(a.gpu_count),
+    money(a.quote.per_hour),
+    money(a.cost_so_far),
+    a.id,
+  ]);
+  return formatTable([['NAME', 'STATE', 'GPUS', 'PER HOUR', 'COST', 'ID'], ...rows]);
 }

@@ -14,7 +14,7 @@ export function addShow(program: Command): void {
     .action(async (called: string, _options, command: Command) => {
       const session = openSession(command);
       const { client } = session;
-      const id = await findAllocation(client, called, 'live');
+      const id = await findAllocation(client, called, 'any');
       const allocation = await unwrap(
         client.GET('/api/v1/allocations/{allocation_id}', { params: { path: { allocation_id: id } } }),
       );

@@ -1,6 +1,7 @@
 import type { GpuaasClient } from '@gpuaas/sdk/client';
 import type { Operation } from '@gpuaas/sdk/operations';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { findAllocation } from '../find-allocation.ts';
 import { chooseOrganization, chooseProject, type Session } from '../session.ts';
 
 export interface OperationInput {
@@ -36,17 +37,18 @@ export async function callOperation(
 ): Promise<unknown> {
   const request = untypedRequest(session.client);
   const { path, method } = operation;
+  const inPath = await byName(session, operation, given.path);
   const [query, body] = await Promise.all([
     complete(session, operation, 'query', given.query),
     complete(session, operation, 'body', given.body),
   ]);
   const takesBody = operation.fields.some((field) => field.in === 'body');
-  const ifMatch = operation.ifMatch ? (given.ifMatch ?? (await currentTag(request, path, given.path))) : null;
+  const ifMatch = operation.ifMatch ? (given.ifMatch ?? (await currentTag(request, path, inPath))) : null;
   const send = async (cursor: object): Promise<unknown> =>
     await unwrap(
       request(method, path, {
         params: {
-          path: given.path,
+          path: inPath,
           query: { ...query, ...cursor },
           ...(ifMatch !== null && { header: { 'If-Match': ifMatch } }),
         },
@@ -89,6 +91,17 @@ const CHOSEN = [
   ['organization_id', chooseOrganization],
   ['project_id', chooseProject],
 ] as const;
+
+/** People call their allocations by name; operators see those of all tenants and use ids. */
+async function byName(
+  { client }: Pick<Session, 'client'>,
+  { path }: Operation,
+  given: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const called = given['allocation_id'];
+  if (typeof called !== 'string' || path.includes('/admin/')) return given;
+  return { ...given, allocation_id: await findAllocation(client, called, 'any') };
+}
 
 async function currentTag(
   request: AnyRequest,

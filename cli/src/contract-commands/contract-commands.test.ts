@@ -70,7 +70,7 @@ describe('a command of the contract', () => {
     if (type === 'money') return { text: ['2.99 usd'], value: { currency: 'USD', micros: 2_990_000 } };
     if (type === 'value') return { text: ['[1,"a"]'], value: [1, 'a'] };
     if (type === 'json') return { text: ['{"a":[1]}'], value: { a: [1] } };
-    const isChosen = name === 'project_id' || name === 'organization_id';
+    const isChosen = ['project_id', 'organization_id', 'allocation_id'].includes(name);
     const value = choices?.[0] ?? (isChosen ? crypto.randomUUID() : `a ${name}`);
     return { text: [value], value };
   };

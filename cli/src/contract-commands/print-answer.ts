@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Operation } from '@gpuaas/sdk/operations';
-import { chooseColumns, formatFacts, formatList } from '../format-answer.ts';
-import { isPage, print, type Output } from '../print.ts';
+import { formatFacts, formatList } from '../format-answer.ts';
+import { isPage, print, warnIfCut, type Output } from '../print.ts';
+import { chooseColumns } from '../table-columns.ts';
 
 /** JSON for programs; for people a table of a list, or the properties of a single resource. */
 export async function printAnswer(output: Output, operation: Operation, answer: unknown): Promise<void> {
@@ -14,7 +15,8 @@ export async function printAnswer(output: Output, operation: Operation, answer: 
     if (!isPage(answer)) return formatFacts(answer);
     const [first] = answer.items;
     return first
-      ? formatList(answer.items, chooseColumns(operation.columns ?? Object.keys(first), first))
+      ? formatList(answer.items, chooseColumns(operation.columns ?? Object.keys(first), answer.items))
       : 'None.';
   });
+  if (!output.json && isPage(answer)) warnIfCut(answer);
 }

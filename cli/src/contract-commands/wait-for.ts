@@ -1,6 +1,7 @@
 import type { components } from '@gpuaas/sdk/contract';
 import type { Operation } from '@gpuaas/sdk/operations';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { waitForApp } from '../apps/wait-for-app.ts';
 import { waitForWipe } from '../fleet/wait-for-wipe.ts';
 import { waitForConversion } from '../fleet/wait-for-conversion.ts';
 import { waitForTask } from '../fleet/wait-for-task.ts';
@@ -23,12 +24,15 @@ const WAITERS: Record<string, Waiter> = {
   BlockedSlot: (session, { slot }: Schemas['BlockedSlot']) => waitForWipe(session, slot),
   Ingress: (session, ingress: Schemas['Ingress']) => waitForIngress(session, ingress),
   NodeOnboarding: (session, onboarding: Schemas['NodeOnboarding']) => waitForOnboarding(session, onboarding),
+  AppInstance: (session, instance: Schemas['AppInstance'], operation) =>
+    waitForApp(session, instance, operation.id === 'createAppInstance' ? 'started' : 'ended'),
   Payment: (session, payment: Schemas['Payment']) => waitForPayment(session, payment),
   WebhookDelivery: (session, delivery: Schemas['WebhookDelivery']) => waitForDelivery(session, delivery),
 };
 
 /** Operations that are accepted for later but have no `--wait`, each with the reason. */
 export const NOT_AWAITED: Readonly<Record<string, string>> = {
+  retryCleanups: 'many wipes that end one by one: see admin unblock',
   refundPayment: 'a bank may take days',
   retryParkedEvent:
     'its consumer tries within seconds and parks it again if it fails: see admin parked-events list',

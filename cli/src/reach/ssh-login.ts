@@ -7,6 +7,8 @@ export interface SshLogin {
   /** Name of the machine in `known_hosts` and on the command line; not a network name. */
   alias: string;
   options: [name: string, value: string][];
+  /** Keys that the machine accepts. */
+  fingerprints: string[];
 }
 
 /** Pins the key that the host reported when it built the machine; `ssh` accepts no other. */
@@ -25,6 +27,7 @@ export async function prepareLogin(
   await pin(alias, connection.host_public_key);
   return {
     alias,
+    fingerprints: connection.ssh_key_fingerprints,
     options: [
       ['User', connection.username],
       ['HostKeyAlias', alias],
@@ -36,6 +39,23 @@ export async function prepareLogin(
       ['ProxyCommand', proxyCommand(context, allocationId)],
     ],
   };
+}
+
+/** Refuses before `ssh` would: a machine without keys lets nobody in. */
+export function requireKey({ fingerprints }: SshLogin): void {
+  if (fingerprints.length > 0) return;
+  throw new Error(
+    'SSH is not possible: no key was chosen when this machine was launched. Use gpuaas terminal, or add a key ' +
+      '(gpuaas ssh-keys create <file>) and launch again.',
+  );
+}
+
+/** After `ssh` failed: which keys would have worked. */
+export function explainFailure({ fingerprints }: SshLogin): void {
+  console.error(
+    `gpuaas: if your key was refused: this machine accepts ${fingerprints.join(', ')}. ` +
+      'Pass its private key with -i <file>, or use gpuaas terminal, which needs none.',
+  );
 }
 
 async function pin(alias: string, key: string): Promise<void> {

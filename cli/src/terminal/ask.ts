@@ -18,11 +18,16 @@ export async function askText(
   }
 }
 
-export async function askYesOrNo(question: string): Promise<boolean> {
-  const answer = await askText(`${question} [Y/n]`, '', (text) =>
+/** An empty answer is yes, unless the question destroys something. */
+export async function askYesOrNo(
+  question: string,
+  { otherwise }: { otherwise: 'yes' | 'no' } = { otherwise: 'yes' },
+): Promise<boolean> {
+  const choices = otherwise === 'yes' ? '[Y/n]' : '[y/N]';
+  const answer = await askText(`${question} ${choices}`, '', (text) =>
     /^(y|yes|n|no|)$/i.test(text) ? null : 'Answer y or n.',
   );
-  return !/^n/i.test(answer);
+  return /^y/i.test(answer || otherwise);
 }
 
 async function line(prompt: string): Promise<string> {

@@ -25,7 +25,7 @@ export const DESIRED_LABELS: Record<FourStates['desired'], string> = {
 };
 
 export const OBSERVED_LABELS: Record<FourStates['observed'], string> = {
-  unknown: 'No report from the host yet.',
+  unknown: 'No current report from the host.',
   absent: 'The host reports no machine.',
   running: 'The host reports the machine running.',
 };

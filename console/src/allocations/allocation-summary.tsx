@@ -1,6 +1,7 @@
 import type { Allocation } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { formatDuration } from '../format/format-time.ts';
+import { formatClock, formatDuration } from '../format/format-time.ts';
+import { useLostAt } from '../live/connection.ts';
 import { Figure, Figures } from '../ui/charts/figures.tsx';
 import { useNow } from '../ui/values/use-now.ts';
 import { isMetered, liveCost } from './live-cost.ts';
@@ -15,6 +16,7 @@ interface AllocationSummaryProps {
 export function AllocationSummary({ allocation, fetchedAt }: AllocationSummaryProps) {
   const metered = allocation.accruing;
   const now = useNow(isMetered(allocation) ? 1_000 : null);
+  const lostAt = useLostAt();
   const cost = liveCost(allocation, fetchedAt, now);
   return (
     <Figures>
@@ -25,14 +27,21 @@ export function AllocationSummary({ allocation, fetchedAt }: AllocationSummaryPr
         {formatMoney(allocation.quote.per_hour)}
         <span className="text-sm font-normal text-ink-muted"> / h</span>
       </Figure>
-      <Figure name="Cost so far" note={metered ? 'Billing' : meterNote(allocation)}>
+      <Figure
+        name={allocation.release_requested_at ? 'Final cost' : 'Cost so far'}
+        note={metered ? (lostAt === null ? 'Billing' : asOf(lostAt)) : meterNote(allocation)}
+      >
         <span data-testid="cost-so-far">{metered ? formatMoney(cost, 4) : formatMoney(cost)}</span>
       </Figure>
-      <Figure name="Running for" note={allocation.image}>
+      <Figure name={allocation.release_requested_at ? 'Ran for' : 'Running for'} note={allocation.image}>
         {runningFor(allocation, now)}
       </Figure>
     </Figures>
   );
+}
+
+function asOf(lostAt: number): string {
+  return `as of ${formatClock(new Date(lostAt).toISOString())}, offline`;
 }
 
 function meterNote({ active_at: activeAt, release_requested_at: releasedAt }: Allocation): string {

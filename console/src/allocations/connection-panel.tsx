@@ -4,6 +4,7 @@ import { SquareTerminal } from 'lucide-react';
 import { connectionQuery } from '../api/allocations/allocations.ts';
 import { hasProjectPermission, useMe } from '../api/me.ts';
 import type { Allocation, Connection } from '../api/types.ts';
+import { pluralize } from '../format/humanize.ts';
 import { buttonClass } from '../ui/actions/button-class.ts';
 import { CopyLine } from '../ui/actions/copy-line.tsx';
 import { Code, Fact, Facts } from '../ui/values/facts.tsx';
@@ -59,13 +60,7 @@ function ConnectionFacts({ connection, name }: { connection: Connection; name: s
           </p>
         </Notice>
       )}
-      <CopyLine label="SSH from anywhere" value={`gpuaas ssh ${name}`} />
-      <p className="text-xs text-ink-faint">
-        Uses an SSH key selected at launch. <code>gpuaas cp</code> and <code>gpuaas forward</code> work the
-        same way. The web terminal needs no key.
-      </p>
-      <CopyLine label="SSH command" value={connection.ssh_command} />
-      <p className="text-xs text-ink-faint">From the private network, with the same key.</p>
+      <SshLines connection={connection} name={name} />
       <Facts>
         <Fact name="User" copy={connection.username}>
           <Code>{connection.username}</Code>
@@ -81,5 +76,28 @@ function ConnectionFacts({ connection, name }: { connection: Connection; name: s
         </Fact>
       </Facts>
     </div>
+  );
+}
+
+function SshLines({ connection, name }: { connection: Connection; name: string }) {
+  const { ssh_key_fingerprints: keys, ssh_command: command } = connection;
+  if (keys.length === 0) {
+    return (
+      <Notice tone="warn" title="SSH is not possible: no key was chosen at launch">
+        <p>Use the web terminal, or launch again with an SSH key.</p>
+      </Notice>
+    );
+  }
+  return (
+    <>
+      <CopyLine label="SSH from anywhere" value={`gpuaas ssh ${name}`} />
+      <p className="text-xs text-ink-faint">
+        With {pluralize(keys.length, 'key')} chosen at launch:{' '}
+        <span className="font-mono">{keys.join(', ')}</span>. <code>gpuaas cp</code> and{' '}
+        <code>gpuaas forward</code> work the same way. The web terminal needs no key.
+      </p>
+      <CopyLine label="SSH command" value={command} />
+      <p className="text-xs text-ink-faint">From the private network, with the same key.</p>
+    </>
   );
 }

@@ -1,15 +1,14 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { addPrice } from '../api/catalog/catalog-admin.ts';
+import type { NewPrice as NewPriceBody } from '../api/catalog/catalog-admin.ts';
 import { regionsQuery } from '../api/catalog/catalog.ts';
 import { productsQuery } from '../api/catalog/products.ts';
-import { catalogKeys, operatorKeys } from '../api/query-keys.ts';
 import { usePlatformDisabledReason } from '../api/me.ts';
-import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { parseMicros } from '../format/money.ts';
 import { DialogButton } from '../ui/forms/dialog-button.tsx';
 import { Field } from '../ui/forms/field.tsx';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { ConfirmPrice } from './confirm-price.tsx';
 import { ProductField, RegionField, StartField } from './offer-fields.tsx';
 
 /** Adds a list price, or one tenant's. */
@@ -39,16 +38,12 @@ function NewPriceForm({ organizationId, onClose }: NewPriceFormProps) {
   const sku = chosenSku ?? products[0]?.sku ?? null;
   const region = chosenRegion ?? regions[0]?.region ?? null;
   const micros = parseMicros(amount);
-  const add = useRefreshingMutation({
-    mutationFn: addPrice,
-    refreshes: [operatorKeys.prices, catalogKeys.skus],
-    onSuccess: onClose,
-  });
+  const [review, setReview] = useState<NewPriceBody | null>(null);
   const missing =
     !sku || !region ? 'No products yet.' : micros === null || micros < 0 ? 'Enter a price.' : null;
   const submit = () => {
     if (!sku || !region || micros === null) return;
-    add.mutate({
+    setReview({
       sku,
       region,
       per_gpu_hour: { currency: 'USD', micros },
@@ -57,15 +52,16 @@ function NewPriceForm({ organizationId, onClose }: NewPriceFormProps) {
       ...(reason.trim() ? { reason: reason.trim() } : {}),
     });
   };
+  if (review) return <ConfirmPrice price={review} onBack={() => setReview(null)} onAdded={onClose} />;
   return (
     <FormDialog
       open
       onClose={onClose}
       title="Add price"
-      submitLabel="Add"
+      submitLabel="Review"
       refusal={missing}
-      busy={add.isPending}
-      error={add.error}
+      busy={false}
+      error={null}
       onSubmit={submit}
     >
       <div className="grid gap-4 sm:grid-cols-2">

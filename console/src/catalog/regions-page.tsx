@@ -8,25 +8,19 @@ import type { Region } from '../api/types.ts';
 import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { Badge } from '../ui/values/badge.tsx';
 import { Button } from '../ui/actions/button.tsx';
-import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
 import { DataTable, type Column } from '../ui/tables/data-table.tsx';
 import { Field } from '../ui/forms/field.tsx';
 import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Page } from '../ui/page.tsx';
-import { RowActions } from '../ui/actions/row-actions.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Surface } from '../ui/surface.tsx';
+import { NameAndId, OpenOrClose } from './open-or-close.tsx';
 
 const COLUMNS: Column<Region>[] = [
   {
     header: 'Region',
-    cell: ({ display_name: name, region }) => (
-      <span className="flex flex-col">
-        <span className="font-medium">{name}</span>
-        <code className="font-mono text-xs text-ink-faint">{region}</code>
-      </span>
-    ),
+    cell: ({ display_name: name, region }) => <NameAndId name={name} id={region} />,
   },
   {
     header: 'State',
@@ -36,7 +30,7 @@ const COLUMNS: Column<Region>[] = [
       </Badge>
     ),
   },
-  { header: 'Actions', cell: (region) => <OpenOrClose region={region} />, align: 'right' },
+  { header: 'Actions', cell: (region) => <OpenOrCloseRegion region={region} />, align: 'right' },
 ];
 
 export function RegionsPage() {
@@ -58,32 +52,13 @@ export function RegionsPage() {
   );
 }
 
-function OpenOrClose({ region: { region, display_name: name, status } }: { region: Region }) {
-  const refusal = usePlatformDisabledReason('catalog.manage');
+function OpenOrCloseRegion({ region: { region, display_name: name, status } }: { region: Region }) {
   const open = status === 'enabled';
   const change = useRefreshingMutation({
     mutationFn: () => setRegionStatus({ region, status: open ? 'coming' : 'enabled' }),
     refreshes: [catalogKeys.regions, catalogKeys.skus],
   });
-  return (
-    <RowActions>
-      {open ? (
-        <ConfirmButton
-          label="Close"
-          title={`Close ${name}?`}
-          confirmLabel="Close"
-          disabledReason={refusal}
-          act={change}
-        >
-          New launches are blocked. Running machines continue, and you can reopen it.
-        </ConfirmButton>
-      ) : (
-        <Button size="sm" disabledReason={refusal} busy={change.isPending} onClick={() => change.mutate()}>
-          Open
-        </Button>
-      )}
-    </RowActions>
-  );
+  return <OpenOrClose name={name} open={open} change={change} />;
 }
 
 function NewRegion() {

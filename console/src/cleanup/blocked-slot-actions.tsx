@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { recordWipeProof, retireSlot, retryCleanup } from '../api/allocations/cleanup.ts';
+import { destroyForeignData, recordWipeProof, retireSlot, retryCleanup } from '../api/allocations/cleanup.ts';
 import { fleetKeys, operatorKeys } from '../api/query-keys.ts';
 import { usePlatformDisabledReason } from '../api/me.ts';
 import type { BlockedSlot } from '../api/types.ts';
@@ -10,7 +10,7 @@ import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { Notice } from '../ui/feedback/notice.tsx';
 
 export function BlockedSlotActions({ blocked: { slot, running } }: { blocked: BlockedSlot }) {
-  const [asking, setAsking] = useState<'proof' | 'retire' | null>(null);
+  const [asking, setAsking] = useState<'proof' | 'retire' | 'destroy' | null>(null);
   const refusal = usePlatformDisabledReason('fleet.clean') ?? (running ? 'A wipe is running.' : null);
   const refreshes = [operatorKeys.cleanup, fleetKeys.slots(slot.node_id), fleetKeys.node(slot.node_id)];
   const retry = useRefreshingMutation({ mutationFn: () => retryCleanup(slot.id), refreshes });
@@ -21,12 +21,16 @@ export function BlockedSlotActions({ blocked: { slot, running } }: { blocked: Bl
       <Button size="sm" disabledReason={refusal} busy={retry.isPending} onClick={() => retry.mutate()}>
         Retry wipe
       </Button>
+      <Button size="sm" variant="danger" disabledReason={refusal} onClick={() => setAsking('destroy')}>
+        Wipe foreign data
+      </Button>
       <Button size="sm" disabledReason={refusal} onClick={() => setAsking('proof')}>
         Attest wipe
       </Button>
       <Button size="sm" variant="danger" disabledReason={refusal} onClick={() => setAsking('retire')}>
         Retire slot
       </Button>
+      {asking === 'destroy' && <DestroyDialog slot={slot} refreshes={refreshes} onClose={close} />}
       {asking === 'proof' && <ProofDialog slot={slot} refreshes={refreshes} onClose={close} />}
       {asking === 'retire' && <RetireDialog slot={slot} refreshes={refreshes} onClose={close} />}
     </span>
@@ -37,6 +41,29 @@ interface DialogProps {
   slot: BlockedSlot['slot'];
   refreshes: (readonly unknown[])[];
   onClose: () => void;
+}
+
+function DestroyDialog({ slot, refreshes, onClose }: DialogProps) {
+  const [serial, setSerial] = useState('');
+  const destroy = useRefreshingMutation({ mutationFn: destroyForeignData, refreshes, onSuccess: onClose });
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title="Wipe data of another use?"
+      submitLabel="Wipe everything"
+      refusal={serial === slot.nvme_serial ? null : `Type the serial number ${slot.nvme_serial}.`}
+      busy={destroy.isPending}
+      error={destroy.error}
+      onSubmit={() => destroy.mutate(slot.id)}
+    >
+      <Notice tone="warn" title="This data was not written by the lease">
+        <p>{slot.health_detail ?? 'The host refused to wipe the disk.'}</p>
+        <p>It is destroyed. The host still refuses a disk that is mounted or in use.</p>
+      </Notice>
+      <Field label="Serial number" value={serial} onChange={setSerial} maxLength={64} />
+    </FormDialog>
+  );
 }
 
 function ProofDialog({ slot, refreshes, onClose }: DialogProps) {

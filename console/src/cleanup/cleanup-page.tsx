@@ -21,7 +21,7 @@ export function CleanupPage() {
           blocked.length === 0 ? (
             <Surface>
               <EmptyState icon={ShieldCheck} title="No quarantined slots">
-                All released disks are verified as wiped.
+                No released disk waits for a proof of its wipe.
               </EmptyState>
             </Surface>
           ) : (

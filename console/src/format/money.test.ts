@@ -12,8 +12,11 @@ test('an amount is exact, with further decimals only if needed', () => {
   expect(formatMoney({ currency: 'CHF', micros: 1_500_000 })).toBe('CHF 1.50');
 });
 
-test('a fixed number of decimals cuts off and never rounds up', () => {
-  expect(formatMoney(usd(999_999), 4)).toBe('$0.9999');
+test('a fixed number of decimals rounds half up', () => {
+  expect(formatMoney(usd(348_833), 2)).toBe('$0.35');
+  expect(formatMoney(usd(19_900), 2)).toBe('$0.02');
+  expect(formatMoney(usd(999_999), 4)).toBe('$1.0000');
+  expect(formatMoney(usd(-4_000), 2)).toBe('$0.00');
   expect(formatMoney(usd(0), 4)).toBe('$0.0000');
 });
 

@@ -5,17 +5,26 @@ const SYMBOLS: Record<string, string> = { USD: '$', EUR: '€', GBP: '£', AED: 
 
 /**
  * An amount as people write it, exact: two decimals, and further ones only where the amount has them.
- * `decimals` fixes their number instead and cuts off the rest, as the ledger does.
+ * `decimals` fixes their number instead and rounds half up.
  */
 export function formatMoney(money: Money, decimals?: number): string {
-  const micros = Math.abs(money.micros);
+  const micros = roundTo(Math.abs(money.micros), decimals ?? 6);
   const whole = Math.floor(micros / MICROS);
   const all = String(micros % MICROS).padStart(6, '0');
   const fraction =
     decimals === undefined ? all.slice(0, 2) + all.slice(2).replace(/0+$/, '') : all.slice(0, decimals);
-  const sign = money.micros < 0 ? '−' : '';
+  const sign = money.micros < 0 && micros > 0 ? '−' : '';
   const symbol = SYMBOLS[money.currency] ?? `${money.currency} `;
   return `${sign}${symbol}${whole.toLocaleString('en-US')}${fraction ? `.${fraction}` : ''}`;
+}
+
+function roundTo(micros: number, decimals: number): number {
+  const unit = 10 ** (6 - decimals);
+  return Math.round(micros / unit) * unit;
+}
+
+export function isMoney(value: unknown): value is Money {
+  return typeof value === 'object' && value !== null && 'micros' in value && 'currency' in value;
 }
 
 export function multiplyMoney(money: Money, factor: number): Money {

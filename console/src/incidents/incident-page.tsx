@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { incidentQuery } from '../api/operations/incidents.ts';
 import type { Incident } from '../api/types.ts';
+import { HostLink } from '../fleet/nodes/host-link.tsx';
 import { humanize } from '../format/humanize.ts';
 import { Badge } from '../ui/values/badge.tsx';
 import { Code, Fact, Facts } from '../ui/values/facts.tsx';
@@ -14,7 +15,7 @@ import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Timestamp } from '../ui/values/timestamp.tsx';
 import { IncidentActions } from './incident-actions.tsx';
 import { RunbookPanel } from './runbook-panel.tsx';
-import { INCIDENT_STATES, SEVERITIES } from './severities.ts';
+import { INCIDENT_STATES, seen, SEVERITIES } from './severities.ts';
 
 const route = getRouteApi('/signed-in/operator/incidents/$incidentId');
 
@@ -65,12 +66,14 @@ function IncidentFacts({ incident }: { incident: Incident }) {
       </Fact>
       <Fact name={humanize(targetType)} copy={targetId}>
         {targetType === 'node' ? (
+          <HostLink nodeId={targetId} />
+        ) : targetType === 'allocation' ? (
           <Link
-            to="/operator/nodes/$nodeId"
-            params={{ nodeId: targetId }}
+            to="/operator/allocations/$allocationId"
+            params={{ allocationId: targetId }}
             className="text-accent-text underline"
           >
-            Open the host
+            Open the allocation
           </Link>
         ) : (
           <Code>{targetId}</Code>
@@ -80,7 +83,7 @@ function IncidentFacts({ incident }: { incident: Incident }) {
         <Timestamp at={incident.opened_at} />
       </Fact>
       <Fact name="Last seen">
-        <Timestamp at={incident.last_seen_at} />, {incident.occurrences.toLocaleString('en-US')} ×
+        <Timestamp at={incident.last_seen_at} />, {seen(incident.occurrences)}
       </Fact>
       <Fact name="Acknowledge by">
         <Timestamp at={incident.deadline} />

@@ -13,7 +13,7 @@ import { Select } from '../ui/forms/select.tsx';
 import { Surface } from '../ui/surface.tsx';
 import { RelativeTime } from '../ui/values/timestamp.tsx';
 import { ParkedEventsPanel } from './parked-events-panel.tsx';
-import { INCIDENT_STATES, SEVERITIES } from './severities.ts';
+import { INCIDENT_STATES, seen, SEVERITIES } from './severities.ts';
 
 const route = getRouteApi('/signed-in/operator/incidents');
 
@@ -43,7 +43,7 @@ const COLUMNS: Column<Incident>[] = [
   { header: 'Opened', cell: ({ opened_at: at }) => <RelativeTime since={at} />, from: 'md' },
   {
     header: 'Seen',
-    cell: ({ occurrences }) => `${occurrences.toLocaleString('en-US')} ×`,
+    cell: ({ occurrences }) => seen(occurrences),
     align: 'right',
     from: 'lg',
   },

@@ -12,3 +12,7 @@ export const INCIDENT_STATES: Record<Incident['state'], { label: string; tone: T
   acknowledged: { label: 'Acknowledged', tone: 'warn' },
   resolved: { label: 'Resolved', tone: 'success' },
 };
+
+export function seen(occurrences: number): string {
+  return occurrences === 1 ? 'once' : `${occurrences.toLocaleString('en-US')} times`;
+}

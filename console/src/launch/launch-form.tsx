@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { sshKeysQuery } from '../api/account/own.ts';
 import { launchAllocation } from '../api/allocations/allocations.ts';
 import { shouldRetry } from '../api/query-client.ts';
 import { allocationKeys, catalogKeys } from '../api/query-keys.ts';
@@ -14,6 +15,8 @@ import { nameError } from './name-field.tsx';
 import { userDataError } from './user-data-field.tsx';
 import { parseTags, tagsError } from '../allocations/tags/tags.ts';
 
+/** The contract takes no more keys. */
+const MAX_KEYS = 20;
 const route = getRouteApi('/signed-in/launch');
 
 interface LaunchFormProps extends Catalog {
@@ -29,8 +32,11 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
   const me = useMe();
   const [name, setName] = useState('');
   const [tags, setTags] = useState('');
-  const [sshKeys, setSshKeys] = useState<string[]>([]);
+  const [chosenKeys, setSshKeys] = useState<string[] | null>(null);
   const [userData, setUserData] = useState('');
+  // All of the person's own keys unless they choose, as in the CLI.
+  const ownKeys = useInfiniteQuery(sshKeysQuery(null)).data ?? [];
+  const sshKeys = chosenKeys ?? ownKeys.slice(0, MAX_KEYS).map(({ id }) => id);
   const choice = launchChoice(search, catalog);
 
   const launch = useMutation({
@@ -41,7 +47,7 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
       queryClient.setQueryData(allocationKeys.one(allocation.id), allocation);
       void navigate({ to: '/allocations/$allocationId', params: { allocationId: allocation.id } });
     },
-    // Another launch took the last GPUs, so the stock changed as well.
+    // The stock or the price has changed since it was read.
     onError: () => queryClient.invalidateQueries({ queryKey: catalogKeys.skus }),
   });
 
@@ -66,6 +72,7 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
   const body = request && {
     ...request,
     image: image.image,
+    expected_price_per_gpu_hour: choice.perGpuHour,
     ...(name ? { name } : {}),
     ...(parseTags(tags).length > 0 ? { tags: parseTags(tags) } : {}),
     ...(sshKeys.length > 0 ? { ssh_key_ids: sshKeys } : {}),

@@ -19,7 +19,7 @@ export function SshKeyField({ projectId, chosen, onChange }: SshKeyFieldProps) {
   // Users who may not see the project's keys choose from their own.
   const shared = useInfiniteQuery(sshKeysQuery(projectId)).data ?? [];
   return (
-    <fieldset className="flex flex-col gap-2">
+    <fieldset className="flex min-w-0 flex-col gap-2">
       <legend className="mb-2 text-sm font-medium">
         SSH keys <span className="font-normal text-ink-faint">(optional)</span>
       </legend>
@@ -29,7 +29,15 @@ export function SshKeyField({ projectId, chosen, onChange }: SshKeyFieldProps) {
           return (
             <div className="flex flex-col gap-1.5 text-sm">
               {keys.length === 0 && (
-                <p className="text-ink-muted">No SSH keys yet. The web terminal works without one.</p>
+                <p className="text-ink-muted">
+                  No SSH keys yet: only the web terminal will work. Add a key, or generate one here and save
+                  its private half.
+                </p>
+              )}
+              {keys.length > 0 && chosen.length === 0 && (
+                <p className="tone-warn text-tone-text">
+                  No key chosen: SSH will not work, only the web terminal.
+                </p>
               )}
               {keys.map(({ id, name, fingerprint }) => (
                 <label key={id} className="flex min-w-0 items-center gap-2">
@@ -40,7 +48,7 @@ export function SshKeyField({ projectId, chosen, onChange }: SshKeyFieldProps) {
                       onChange(target.checked ? [...chosen, id] : chosen.filter((one) => one !== id))
                     }
                   />
-                  {name}
+                  <span className="shrink-0">{name}</span>
                   <code className="min-w-0 truncate font-mono text-xs text-ink-faint">{fingerprint}</code>
                 </label>
               ))}
@@ -50,7 +58,7 @@ export function SshKeyField({ projectId, chosen, onChange }: SshKeyFieldProps) {
       </QueryBoundary>
       <div>
         <Button size="sm" onClick={() => setAdding(true)}>
-          Add a key
+          Add or generate a key
         </Button>
       </div>
       {adding && (

@@ -1,6 +1,7 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import { clearSignIn } from '../api/query-client.ts';
 import { followSharedStream, type StreamMessage } from './shared-stream.ts';
+import { checkConnection } from './connection.ts';
 import { setStreamStatus } from './stream-status.ts';
 import { queryKeysToRefresh } from './query-keys-to-refresh.ts';
 
@@ -18,6 +19,7 @@ export async function followEvents(queryClient: QueryClient, signal: AbortSignal
         setStreamStatus(message.status === 'open' ? 'open' : 'lost');
         // Events between the first load and the open stream were missed.
         if (message.status === 'open') void queryClient.invalidateQueries();
+        else void checkConnection();
         break;
       case 'refused':
         setStreamStatus('lost');

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { followEvents } from './follow-events.ts';
+import { checkConnection, useLostAt } from './connection.ts';
 import { useStreamStatus } from './stream-status.ts';
 
 const POLL_MS = 5_000;
@@ -23,6 +24,16 @@ export function LiveEvents() {
     }, POLL_MS);
     return () => clearInterval(timer);
   }, [queryClient, status]);
+
+  const lost = useLostAt() !== null;
+  useEffect(() => {
+    if (!lost) void queryClient.invalidateQueries();
+  }, [queryClient, lost]);
+  useEffect(() => {
+    const check = () => void checkConnection();
+    window.addEventListener('offline', check);
+    return () => window.removeEventListener('offline', check);
+  }, []);
 
   return null;
 }

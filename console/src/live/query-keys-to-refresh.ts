@@ -21,6 +21,8 @@ const touched: Touched = {
   'allocation.ending': allocation,
   'allocation.idle': allocation,
   'allocation.reserved': allocation,
+  // Comes with `allocation.reserved`.
+  'provisioning.requested': () => [],
   'allocation.provisioning': allocation,
   // Comes many times in a launch and changes nothing but the steps.
   'allocation.progress': ({ allocation_id }) => [

@@ -8,7 +8,6 @@ import {
 import { useProjectDisabledReason } from '../api/me.ts';
 import type { ServiceAccount } from '../api/types.ts';
 import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
-import { Button } from '../ui/actions/button.tsx';
 import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
 import { RowActions } from '../ui/actions/row-actions.tsx';
 import { EnableOrDisable } from './enable-or-disable.tsx';
@@ -26,9 +25,16 @@ export function ServiceAccountActions({ account }: { account: ServiceAccount }) 
   const remove = useRefreshingMutation({ mutationFn: () => deleteServiceAccount(account.id), refreshes });
   return (
     <RowActions>
-      <Button size="sm" disabledReason={refusal} busy={rotate.isPending} onClick={() => rotate.mutate()}>
-        Rotate token
-      </Button>
+      <ConfirmButton
+        label="Rotate token"
+        variant="secondary"
+        title={`Rotate the token of ${account.name}?`}
+        confirmLabel="Rotate token"
+        disabledReason={refusal}
+        act={rotate}
+      >
+        A new token is shown once. The previous token keeps working for a while, then stops.
+      </ConfirmButton>
       <EnableOrDisable
         name={account.name}
         isActive={account.state === 'active'}

@@ -37,6 +37,7 @@ function Overview({ choice: { organization, project } }: { choice: ProjectChoice
   const now = useNow(MINUTE_MS);
   const seesMoney = hasOrganizationPermission(me, organization.id, 'billing.read');
   const query = useInfiniteQuery(allocationsQuery(project.id, 'live'));
+  const past = useInfiniteQuery(allocationsQuery(project.id)).data;
   const failed = useInfiniteQuery(allocationsQuery(project.id, 'failed')).data ?? [];
   const incidents = useQuery(projectIncidentsQuery(project.id)).data?.items ?? [];
   const spend = useQuery({ ...spendQuery(organization.id), enabled: seesMoney }).data?.spend ?? null;
@@ -52,12 +53,12 @@ function Overview({ choice: { organization, project } }: { choice: ProjectChoice
               ...idleLeaseItems(idle, project.id),
             ]}
           />
-          {live.length === 0 ? (
+          {live.length === 0 && past?.length === 0 ? (
             <FirstLaunch organizationId={organization.id} />
           ) : (
             <div className="grid items-start gap-4 xl:grid-cols-[1fr_22rem]">
               <RunningPanel allocations={live} more={query.hasNextPage} />
-              <Panel title="Launch another">
+              <Panel title={live.length === 0 ? 'Launch' : 'Launch another'}>
                 <QuickLaunch organizationId={organization.id} />
               </Panel>
             </div>

@@ -6,9 +6,10 @@ import type { Policy, PolicyValue } from '../api/types.ts';
 import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { Button } from '../ui/actions/button.tsx';
 import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { BeforeAfter } from '../ui/forms/before-after.tsx';
+import { ConfirmDialog } from '../ui/forms/confirm-dialog.tsx';
 import { Field } from '../ui/forms/field.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ProblemNotice } from '../ui/feedback/problem-notice.tsx';
 import { Select } from '../ui/forms/select.tsx';
 import { parsePolicyValue, formatPolicyValue, policyValueError } from './policy-value.ts';
 
@@ -20,9 +21,17 @@ interface EditPolicyProps {
 export function EditPolicy({ policy, tenant }: EditPolicyProps) {
   const [typed, setTyped] = useState(asTyped(policy.value));
   const [reason, setReason] = useState('');
+  const [reviewing, setReviewing] = useState(false);
   const permission = usePlatformDisabledReason('policy.manage');
   const refreshes = [operatorKeys.policies];
-  const save = useRefreshingMutation({ mutationFn: setPolicy, refreshes, onSuccess: () => setReason('') });
+  const save = useRefreshingMutation({
+    mutationFn: setPolicy,
+    refreshes,
+    onSuccess: () => {
+      setReason('');
+      setReviewing(false);
+    },
+  });
   const unset = useRefreshingMutation({
     mutationFn: () => unsetPolicy({ name: policy.name, organizationId: tenant }),
     refreshes,
@@ -35,18 +44,18 @@ export function EditPolicy({ policy, tenant }: EditPolicyProps) {
     if (refusal || value === null) return;
     save.mutate({ name: policy.name, organizationId: tenant, value, reason: reason.trim() });
   };
+  const next = parsePolicyValue(policy, typed);
   return (
     <Panel title={tenant ? 'Set for the tenant' : 'Set for the platform'}>
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          submit();
+          if (!refusal) setReviewing(true);
         }}
       >
         <ValueField policy={policy} typed={typed} onType={setTyped} refusal={bounds} />
         <Field label="Reason" optional value={reason} onChange={setReason} maxLength={500} />
-        {save.error && <ProblemNotice error={save.error} />}
         <div className="flex flex-wrap justify-end gap-2">
           <ConfirmButton
             label="Reset"
@@ -64,6 +73,29 @@ export function EditPolicy({ policy, tenant }: EditPolicyProps) {
           </Button>
         </div>
       </form>
+      <ConfirmDialog
+        open={reviewing}
+        onClose={() => {
+          setReviewing(false);
+          save.reset();
+        }}
+        title={`Set ${policy.name}?`}
+        confirmLabel="Set"
+        onConfirm={submit}
+        busy={save.isPending}
+        error={save.error}
+      >
+        <BeforeAfter
+          before={formatPolicyValue(policy, policy.value)}
+          after={next === null ? '' : formatPolicyValue(policy, next)}
+          effects={[
+            policy.doc,
+            tenant
+              ? 'Applies immediately to this tenant and its projects.'
+              : 'Applies immediately to every tenant and project that has no value of its own.',
+          ]}
+        />
+      </ConfirmDialog>
     </Panel>
   );
 }

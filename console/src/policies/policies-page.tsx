@@ -11,6 +11,7 @@ import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Surface } from '../ui/surface.tsx';
+import { findPolicies } from './find-policies.ts';
 import { formatPolicyValue } from './policy-value.ts';
 import { VALUE_SOURCES } from './sources.ts';
 
@@ -49,7 +50,6 @@ export function PoliciesPage() {
   const { find = '', tenant } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useQuery(policiesQuery(tenant));
-  const wanted = find.toLowerCase();
   return (
     <Page title="Policies" subtitle="Platform settings, their effective values and sources">
       <div className="max-w-md">
@@ -68,11 +68,11 @@ export function PoliciesPage() {
       <Surface>
         <QueryBoundary query={query} loading={<Skeleton label="Loading policies" rows={8} />}>
           {(policies) => {
-            const found = policies.filter(({ name, doc }) => `${name} ${doc}`.toLowerCase().includes(wanted));
+            const found = findPolicies(policies, find);
             return found.length > 0 ? (
               <DataTable label="Policies" columns={COLUMNS} rows={found} rowKey={({ name }) => name} />
             ) : (
-              <EmptyState icon={SearchX} title="No policies match">
+              <EmptyState icon={SearchX} title={`No policies match “${find}”`}>
                 Try another word.
               </EmptyState>
             );

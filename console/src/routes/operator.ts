@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from './lazy-page.ts';
 import {
   auditSearch,
   fleetMapSearch,
@@ -18,117 +19,117 @@ const fleet = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/fleet',
   validateSearch: fleetMapSearch,
-  component: lazyRouteComponent(() => import('../fleet/map/fleet-map-page.tsx'), 'FleetMapPage'),
+  component: lazyPage(() => import('../fleet/map/fleet-map-page.tsx'), 'FleetMapPage'),
 });
 
 const utilisation = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/utilisation',
   validateSearch: moneySearch,
-  component: lazyRouteComponent(() => import('../fleet/utilisation/utilisation-page.tsx'), 'UtilisationPage'),
+  component: lazyPage(() => import('../fleet/utilisation/utilisation-page.tsx'), 'UtilisationPage'),
 });
 
 const nodes = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/nodes',
-  component: lazyRouteComponent(() => import('../fleet/nodes/nodes-page.tsx'), 'NodesPage'),
+  component: lazyPage(() => import('../fleet/nodes/nodes-page.tsx'), 'NodesPage'),
 });
 
 const node = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/nodes/$nodeId',
   validateSearch: nodeSearch,
-  component: lazyRouteComponent(() => import('../fleet/nodes/node-page.tsx'), 'NodePage'),
+  component: lazyPage(() => import('../fleet/nodes/node-page.tsx'), 'NodePage'),
 });
 
 const incidents = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/incidents',
   validateSearch: incidentsSearch,
-  component: lazyRouteComponent(() => import('../incidents/incidents-page.tsx'), 'IncidentsPage'),
+  component: lazyPage(() => import('../incidents/incidents-page.tsx'), 'IncidentsPage'),
 });
 
 const incident = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/incidents/$incidentId',
-  component: lazyRouteComponent(() => import('../incidents/incident-page.tsx'), 'IncidentPage'),
+  component: lazyPage(() => import('../incidents/incident-page.tsx'), 'IncidentPage'),
 });
 
 const cleanup = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/cleanup',
-  component: lazyRouteComponent(() => import('../cleanup/cleanup-page.tsx'), 'CleanupPage'),
+  component: lazyPage(() => import('../cleanup/cleanup-page.tsx'), 'CleanupPage'),
 });
 
 const tasks = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/tasks',
   validateSearch: tasksSearch,
-  component: lazyRouteComponent(() => import('../tasks/tasks-page.tsx'), 'TasksPage'),
+  component: lazyPage(() => import('../tasks/tasks-page.tsx'), 'TasksPage'),
 });
 
 const task = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/tasks/$taskId',
-  component: lazyRouteComponent(() => import('../tasks/task-page.tsx'), 'TaskPage'),
+  component: lazyPage(() => import('../tasks/task-page.tsx'), 'TaskPage'),
 });
 
 const policies = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/policies',
   validateSearch: policiesSearch,
-  component: lazyRouteComponent(() => import('../policies/policies-page.tsx'), 'PoliciesPage'),
+  component: lazyPage(() => import('../policies/policies-page.tsx'), 'PoliciesPage'),
 });
 
 const policy = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/policies/$policyName',
   validateSearch: policySearch,
-  component: lazyRouteComponent(() => import('../policies/policy-page.tsx'), 'PolicyPage'),
+  component: lazyPage(() => import('../policies/policy-page.tsx'), 'PolicyPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('../audit/platform-audit-page.tsx'), 'PlatformAuditPage'),
+  component: lazyPage(() => import('../audit/platform-audit-page.tsx'), 'PlatformAuditPage'),
 });
 
 const enrolments = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/enrolments',
-  component: lazyRouteComponent(() => import('../operator/enrolments-page.tsx'), 'EnrolmentsPage'),
+  component: lazyPage(() => import('../operator/enrolments-page.tsx'), 'EnrolmentsPage'),
 });
 
 const maas = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/maas',
-  component: lazyRouteComponent(() => import('../maas/maas-page.tsx'), 'MaasPage'),
+  component: lazyPage(() => import('../maas/maas-page.tsx'), 'MaasPage'),
 });
 
 const authorities = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/authorities',
-  component: lazyRouteComponent(() => import('../operator/authorities-page.tsx'), 'AuthoritiesPage'),
+  component: lazyPage(() => import('../operator/authorities-page.tsx'), 'AuthoritiesPage'),
 });
 
 const products = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/products',
-  component: lazyRouteComponent(() => import('../operator/products-page.tsx'), 'ProductsPage'),
+  component: lazyPage(() => import('../operator/products-page.tsx'), 'ProductsPage'),
 });
 
 const lab = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/lab',
-  component: lazyRouteComponent(() => import('../operator/lab-page.tsx'), 'LabPage'),
+  component: lazyPage(() => import('../operator/lab-page.tsx'), 'LabPage'),
 });
 
 const operatorAllocations = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/allocations',
   validateSearch: operatorAllocationsSearch,
-  component: lazyRouteComponent(
+  component: lazyPage(
     () => import('../operator-allocations/allocations-page.tsx'),
     'OperatorAllocationsPage',
   ),
@@ -137,54 +138,51 @@ const operatorAllocations = createRoute({
 const operatorAllocation = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/allocations/$allocationId',
-  component: lazyRouteComponent(
-    () => import('../operator-allocations/allocation-page.tsx'),
-    'OperatorAllocationPage',
-  ),
+  component: lazyPage(() => import('../operator-allocations/allocation-page.tsx'), 'OperatorAllocationPage'),
 });
 
 const placement = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/placement',
   validateSearch: placementSearch,
-  component: lazyRouteComponent(() => import('../placement/placement-page.tsx'), 'PlacementPage'),
+  component: lazyPage(() => import('../placement/placement-page.tsx'), 'PlacementPage'),
 });
 
 const people = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/people',
-  component: lazyRouteComponent(() => import('../operator/people-page.tsx'), 'PeoplePage'),
+  component: lazyPage(() => import('../operator/people-page.tsx'), 'PeoplePage'),
 });
 
 const tenants = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/tenants',
-  component: lazyRouteComponent(() => import('../tenants/tenants-page.tsx'), 'TenantsPage'),
+  component: lazyPage(() => import('../tenants/tenants-page.tsx'), 'TenantsPage'),
 });
 
 const tenant = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/tenants/$tenantId',
-  component: lazyRouteComponent(() => import('../tenants/tenant-page.tsx'), 'TenantPage'),
+  component: lazyPage(() => import('../tenants/tenant-page.tsx'), 'TenantPage'),
 });
 
 const prices = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/prices',
   validateSearch: pricesSearch,
-  component: lazyRouteComponent(() => import('../catalog/prices-page.tsx'), 'PricesPage'),
+  component: lazyPage(() => import('../catalog/prices-page.tsx'), 'PricesPage'),
 });
 
 const regions = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/regions',
-  component: lazyRouteComponent(() => import('../catalog/regions-page.tsx'), 'RegionsPage'),
+  component: lazyPage(() => import('../catalog/regions-page.tsx'), 'RegionsPage'),
 });
 
 const images = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/images',
-  component: lazyRouteComponent(() => import('../catalog/images-page.tsx'), 'ImagesPage'),
+  component: lazyPage(() => import('../catalog/images-page.tsx'), 'ImagesPage'),
 });
 
 export const operatorRoutes = [

@@ -1,63 +1,58 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from './lazy-page.ts';
 import { auditSearch, billingSearch, teamSearch, webhookSearch } from '../search-params.ts';
 import { signedIn } from './signed-in.ts';
 
 const members = createRoute({
   getParentRoute: () => signedIn,
   path: '/organization/members',
-  component: lazyRouteComponent(() => import('../organization/members-page.tsx'), 'MembersPage'),
+  component: lazyPage(() => import('../organization/members-page.tsx'), 'MembersPage'),
 });
 
 const teams = createRoute({
   getParentRoute: () => signedIn,
   path: '/organization/teams',
   validateSearch: teamSearch,
-  component: lazyRouteComponent(() => import('../organization/teams-page.tsx'), 'TeamsPage'),
+  component: lazyPage(() => import('../organization/teams-page.tsx'), 'TeamsPage'),
 });
 
 const access = createRoute({
   getParentRoute: () => signedIn,
   path: '/organization/permissions',
-  component: lazyRouteComponent(() => import('../access/access-page.tsx'), 'AccessPage'),
+  component: lazyPage(() => import('../access/access-page.tsx'), 'AccessPage'),
 });
 
 const serviceAccounts = createRoute({
   getParentRoute: () => signedIn,
   path: '/organization/service-accounts',
-  component: lazyRouteComponent(
-    () => import('../organization/service-accounts-page.tsx'),
-    'ServiceAccountsPage',
-  ),
+  component: lazyPage(() => import('../organization/service-accounts-page.tsx'), 'ServiceAccountsPage'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => signedIn,
   path: '/organization/webhooks',
   validateSearch: webhookSearch,
-  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyPage(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => signedIn,
   path: '/organization/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(
-    () => import('../audit/organization-audit-page.tsx'),
-    'OrganizationAuditPage',
-  ),
+  component: lazyPage(() => import('../audit/organization-audit-page.tsx'), 'OrganizationAuditPage'),
 });
 
 const billing = createRoute({
   getParentRoute: () => signedIn,
   path: '/billing',
   validateSearch: billingSearch,
-  component: lazyRouteComponent(() => import('../billing/billing-page.tsx'), 'BillingPage'),
+  component: lazyPage(() => import('../billing/billing-page.tsx'), 'BillingPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/organization/settings',
-  component: lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
 });
 
 export const organizationRoutes = [

@@ -1,28 +1,29 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from './lazy-page.ts';
 import { signedIn } from './signed-in.ts';
 
 const apiKeys = createRoute({
   getParentRoute: () => signedIn,
   path: '/api-keys',
-  component: lazyRouteComponent(() => import('../own/api-keys-page.tsx'), 'ApiKeysPage'),
+  component: lazyPage(() => import('../own/api-keys-page.tsx'), 'ApiKeysPage'),
 });
 
 const sshKeys = createRoute({
   getParentRoute: () => signedIn,
   path: '/ssh-keys',
-  component: lazyRouteComponent(() => import('../ssh-keys/ssh-keys-page.tsx'), 'SshKeysPage'),
+  component: lazyPage(() => import('../ssh-keys/ssh-keys-page.tsx'), 'SshKeysPage'),
 });
 
 const signIns = createRoute({
   getParentRoute: () => signedIn,
   path: '/sign-ins',
-  component: lazyRouteComponent(() => import('../own/sign-ins-page.tsx'), 'SignInsPage'),
+  component: lazyPage(() => import('../own/sign-ins-page.tsx'), 'SignInsPage'),
 });
 
 const notifications = createRoute({
   getParentRoute: () => signedIn,
   path: '/notifications',
-  component: lazyRouteComponent(() => import('../notifications/notifications-page.tsx'), 'NotificationsPage'),
+  component: lazyPage(() => import('../notifications/notifications-page.tsx'), 'NotificationsPage'),
 });
 
 /** What belongs to the person. */

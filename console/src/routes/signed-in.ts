@@ -1,10 +1,5 @@
-import {
-  createRootRoute,
-  createRoute,
-  lazyRouteComponent,
-  redirect,
-  retainSearchParams,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, redirect, retainSearchParams } from '@tanstack/react-router';
+import { lazyPage } from './lazy-page.ts';
 import { queryClient } from '../api/query-client.ts';
 import { meQuery } from '../api/me.ts';
 import { projectSearch } from '../search-params.ts';
@@ -20,8 +15,9 @@ export const signedIn = createRoute({
   validateSearch: projectSearch,
   search: { middlewares: [retainSearchParams(['project'])] },
   beforeLoad: async ({ location }) => {
-    const me = await queryClient.fetchQuery(meQuery);
+    // From the cache while the server does not answer; a sign-in that ended is noticed by the next answer.
+    const me = await queryClient.ensureQueryData({ ...meQuery, revalidateIfStale: true });
     if (!me) throw redirect({ to: '/', search: { return_to: location.href } });
   },
-  component: lazyRouteComponent(() => import('../shell/app-shell.tsx'), 'AppShell'),
+  component: lazyPage(() => import('../shell/app-shell.tsx'), 'AppShell'),
 });

@@ -37,6 +37,7 @@ export function DangerZone({ organization: { id, name } }: Pick<ProjectChoice, '
           size="md"
           title={`Delete ${name}?`}
           confirmLabel="Delete"
+          mustType={name}
           disabledReason={refusal}
           act={remove}
         >

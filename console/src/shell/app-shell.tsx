@@ -7,6 +7,8 @@ import { LiveIndicator } from './live-indicator.tsx';
 import { Logo } from './logo.tsx';
 import { NavDrawer } from './nav-drawer.tsx';
 import { NavLinks } from './nav-links.tsx';
+import { OfflineBanner } from './offline-banner.tsx';
+import { PrefetchPages } from './prefetch-pages.tsx';
 import { ProjectMenu } from './project-menu.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 import { UserMenu } from './user-menu.tsx';
@@ -18,9 +20,10 @@ export function AppShell() {
   return (
     <div className="grid min-h-dvh grid-rows-[auto_1fr] md:grid-cols-[13.5rem_1fr] md:grid-rows-1">
       <LiveEvents />
+      <PrefetchPages />
       <a
         href="#content"
-        className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-accent-ink focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
+        className="sr-only z-50 rounded-md bg-accent text-accent-ink focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:px-3 focus:py-2"
       >
         Skip to content
       </a>
@@ -45,6 +48,7 @@ export function AppShell() {
         <LiveIndicator compact />
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
+        <OfflineBanner />
         <Outlet />
       </main>
     </div>

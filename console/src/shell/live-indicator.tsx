@@ -1,7 +1,9 @@
+import { useLostAt } from '../live/connection.ts';
 import { useStreamStatus, type StreamStatus } from '../live/stream-status.ts';
 import { TONE_CLASS, type Tone } from '../ui/values/tone.ts';
 
-const SAYS: Record<StreamStatus, { tone: Tone; text: string; title: string }> = {
+const SAYS: Record<StreamStatus | 'offline', { tone: Tone; text: string; title: string }> = {
+  offline: { tone: 'danger', text: 'Offline', title: 'The server does not answer' },
   open: { tone: 'success', text: 'Live', title: 'Live updates' },
   connecting: { tone: 'neutral', text: 'Connecting', title: 'Connecting to live updates' },
   lost: {
@@ -12,7 +14,8 @@ const SAYS: Record<StreamStatus, { tone: Tone; text: string; title: string }> = 
 };
 
 export function LiveIndicator({ compact }: { compact?: boolean }) {
-  const { tone, text, title } = SAYS[useStreamStatus()];
+  const status = useStreamStatus();
+  const { tone, text, title } = SAYS[useLostAt() === null ? status : 'offline'];
   return (
     <span
       role="status"

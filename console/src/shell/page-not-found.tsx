@@ -2,8 +2,8 @@ import { NotFound } from '../ui/feedback/not-found.tsx';
 
 export function PageNotFound() {
   return (
-    <main>
+    <div>
       <NotFound />
-    </main>
+    </div>
   );
 }

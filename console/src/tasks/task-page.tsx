@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { taskQuery } from '../api/fleet/tasks.ts';
 import { humanize } from '../format/humanize.ts';
-import { isTaskActive } from './task-states.ts';
+import { HostLink } from '../fleet/nodes/host-link.tsx';
+import { TaskDuration } from './task-duration.tsx';
+import { isTaskActive, lastMessage } from './task-states.ts';
 import { TaskProgress } from './task-progress.tsx';
 import { Code, Fact, Facts } from '../ui/values/facts.tsx';
 import { JsonBlock } from '../ui/values/json-block.tsx';
@@ -32,7 +34,7 @@ export function TaskPage() {
       missing={<NotFound what="task" />}
     >
       {({ task, params, output, lease_expires_at: lease }) => (
-        <Page title={task.kind} aside={<TaskProgress task={task} />} subtitle={task.message ?? undefined}>
+        <Page title={task.kind} aside={<TaskProgress task={task} />} subtitle={lastMessage(task)}>
           {task.error && (
             <Notice tone="danger" title={task.error.code}>
               <p>{task.error.detail}</p>
@@ -45,17 +47,16 @@ export function TaskPage() {
                   <Code>{task.id}</Code>
                 </Fact>
                 <Fact name="Host" copy={task.node_id}>
-                  <Link
-                    to="/operator/nodes/$nodeId"
-                    params={{ nodeId: task.node_id }}
-                    className="text-accent-text underline"
-                  >
-                    Open the host
-                  </Link>
+                  <HostLink nodeId={task.node_id} />
                 </Fact>
                 {task.subject.type !== 'node' && (
                   <Fact name={humanize(task.subject.type)} copy={task.subject.id}>
                     <Code>{task.subject.id}</Code>
+                  </Fact>
+                )}
+                {task.claimed_at && (
+                  <Fact name="Took">
+                    <TaskDuration task={task} />
                   </Fact>
                 )}
                 <Fact name="Attempt">{task.epoch}</Fact>

@@ -12,3 +12,8 @@ export const TASK_STATES: Record<NodeTask['state'], { label: string; tone: Tone 
 export function isTaskActive({ state }: NodeTask): boolean {
   return state === 'queued' || state === 'claimed';
 }
+
+/** The error, or what the host last reported; progress that is over says nothing. */
+export function lastMessage({ error, message, state }: NodeTask): string {
+  return error?.detail ?? (state === 'succeeded' ? 'Completed' : (message ?? '—'));
+}

@@ -3,11 +3,12 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { ListChecks } from 'lucide-react';
 import { tasksQuery } from '../api/fleet/tasks.ts';
 import type { NodeTask, NodeTaskState } from '../api/types.ts';
-import { TASK_STATES } from './task-states.ts';
+import { HostLink } from '../fleet/nodes/host-link.tsx';
+import { TaskDuration } from './task-duration.tsx';
+import { lastMessage, TASK_STATES } from './task-states.ts';
 import { TaskProgress } from './task-progress.tsx';
 import { ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
 import { EmptyState } from '../ui/feedback/empty-state.tsx';
-import { IdText } from '../ui/values/id-text.tsx';
 import { Page } from '../ui/page.tsx';
 import { ResourceList } from '../ui/tables/resource-list.tsx';
 import { Select } from '../ui/forms/select.tsx';
@@ -30,18 +31,19 @@ const COLUMNS: Column<NodeTask>[] = [
   { header: 'State', cell: (task) => <TaskProgress task={task} /> },
   {
     header: 'Last message',
-    cell: ({ error, message }) => (
-      <span title={error?.detail ?? message ?? undefined} className="block max-w-80 truncate text-ink-muted">
-        {error?.detail ?? message ?? '—'}
+    cell: (task) => (
+      <span title={lastMessage(task)} className="block max-w-80 truncate text-ink-muted">
+        {lastMessage(task)}
       </span>
     ),
     from: 'lg',
   },
   {
     header: 'Host',
-    cell: ({ node_id: id }) => <IdText id={id} label="node id" />,
-    from: 'xl',
+    cell: ({ node_id: id }) => <HostLink nodeId={id} />,
+    from: 'md',
   },
+  { header: 'Took', cell: (task) => <TaskDuration task={task} />, align: 'right', from: 'lg' },
   { header: 'Attempt', cell: ({ epoch }) => epoch, align: 'right', from: 'md' },
   { header: 'Created', cell: ({ created_at: at }) => <Timestamp at={at} as="clock" />, from: 'sm' },
 ];

@@ -6,7 +6,8 @@ import { setEntitlement, entitlementsQuery } from '../api/organization/tenants.t
 import type { SkuEntitlement } from '../api/types.ts';
 import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { Badge } from '../ui/values/badge.tsx';
-import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { BeforeAfter } from '../ui/forms/before-after.tsx';
 import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { ResourceList } from '../ui/tables/resource-list.tsx';
@@ -59,9 +60,23 @@ function Entitle({ organizationId, entitlement }: { organizationId: string; enti
   });
   return (
     <RowActions>
-      <Button size="sm" disabledReason={refusal} busy={change.isPending} onClick={() => change.mutate()}>
-        {entitled ? 'Block' : 'Allow'}
-      </Button>
+      <ConfirmButton
+        label={entitled ? 'Block' : 'Allow'}
+        variant="secondary"
+        title={entitled ? `Block ${sku} for this tenant?` : `Allow ${sku} for this tenant?`}
+        confirmLabel={entitled ? 'Block' : 'Allow'}
+        disabledReason={refusal}
+        act={change}
+      >
+        <BeforeAfter
+          before={entitled ? 'Entitled' : 'Blocked'}
+          after={entitled ? 'Blocked' : 'Entitled'}
+          effects={[
+            entitled ? 'New launches of this product are refused.' : 'The tenant can launch this product.',
+            'Applies to running leases: no. They continue at their price.',
+          ]}
+        />
+      </ConfirmButton>
     </RowActions>
   );
 }

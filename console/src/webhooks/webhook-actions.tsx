@@ -22,6 +22,12 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const remove = useRefreshingMutation({ mutationFn: () => deleteWebhook(webhook.id), refreshes });
   return (
     <RowActions>
+      {test.error && <span className="tone-danger text-xs text-tone-text">{test.error.message}</span>}
+      {test.isSuccess && (
+        <span role="status" className="text-xs text-ink-muted">
+          Test sent; open the address to see the response
+        </span>
+      )}
       {webhook.state === 'disabled' ? (
         <Button size="sm" disabledReason={refusal} busy={enable.isPending} onClick={() => enable.mutate()}>
           Enable
@@ -31,9 +37,17 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           Send a test
         </Button>
       )}
-      <Button size="sm" disabledReason={refusal} busy={rotate.isPending} onClick={() => rotate.mutate()}>
-        Rotate secret
-      </Button>
+      <ConfirmButton
+        label="Rotate secret"
+        variant="secondary"
+        title="Rotate the signing secret?"
+        confirmLabel="Rotate secret"
+        disabledReason={refusal}
+        act={rotate}
+      >
+        A new secret is shown once. Calls are signed with both secrets until the old one expires; the receiver
+        must know the new one by then.
+      </ConfirmButton>
       <ConfirmButton
         label="Delete"
         title="Delete the webhook?"

@@ -55,6 +55,13 @@ export function decimalText(micros: bigint): string {
   return `${sign}${size / MICROS}.${String(size % MICROS).padStart(6, '0')}`;
 }
 
+/** For messages: rounded to the currency's usual digits. */
+export function formatRounded({ currency, micros }: Money, locale = 'en'): string {
+  return new Intl.NumberFormat(locale, { style: 'currency', currency }).format(
+    Number(micros) / Number(MICROS),
+  );
+}
+
 /** For people: the currency's usual digits, and as many more as the amount has. Nothing is rounded away. */
 export function formatMoney({ currency, micros }: Money, locale = 'en'): string {
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 6 });

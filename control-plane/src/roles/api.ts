@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import type { FastifyInstance } from 'fastify';
 import type { Lab } from '../domains/fleet/lab/lab.ts';
+import { serveRegistry } from '../domains/apps/artifacts/registry/serve-registry.ts';
 import { createDomainVerifier } from '../domains/sign-in/verify-domain.ts';
 import { signIn } from '../domains/tenancy/sign-in.ts';
 import { openGateway } from '../domains/access/gateway.ts';
@@ -16,7 +17,7 @@ import type { DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
 import { BearerTokens } from '../platform/auth/bearer-tokens.ts';
 import { OidcLogin } from '../platform/auth/oidc-login.ts';
 import { SignInCookies } from '../platform/auth/sign-in-cookies.ts';
-import { TenantProviders } from '../platform/auth/tenant-providers.ts';
+import { TenantProviders } from '../domains/sign-in/tenant-providers.ts';
 import { TrustedProviders, type OidcSettings } from '../platform/auth/trusted-providers.ts';
 import { servicesAsRole, inScope } from '../platform/db/scope.ts';
 import { EventTail } from '../platform/events/tail.ts';
@@ -37,6 +38,7 @@ import {
   refuseExpectations,
   type RawHandler,
 } from '../platform/http/wire/guard-requests.ts';
+import { limitBodyTime, LISTENER_TIMEOUTS } from '../platform/http/wire/limit-body-time.ts';
 import { systemRoutes } from '../platform/http/probes/system-routes.ts';
 import { createMetrics, type Metrics } from '../platform/telemetry/metrics.ts';
 import { startNodeApi } from './node-api.ts';
@@ -171,7 +173,7 @@ export async function createApi(
     }),
     streamEvents: streamEvents(services, tail),
   };
-  const { server, stop } = await createContractServer<Caller>({
+  const { server, admit, stop } = await createContractServer<Caller>({
     name: 'public',
     publicUrl: options.publicUrl,
     document: document as ContractDocument,
@@ -191,10 +193,11 @@ export async function createApi(
         createServer(
           {
             keepAliveTimeout: KEEP_ALIVE_MS,
+            ...LISTENER_TIMEOUTS,
             // Any other upgrade, such as to h2c, is ignored: the request is served without it.
             shouldUpgradeCallback: (request) => gateway.serves(request),
           },
-          guardRequests(options, withDevIdp(options.devIdp, handler)),
+          guardRequests(options, limitBodyTime(withDevIdp(options.devIdp, handler))),
         ),
       trustProxy: options.trustedProxies?.length ? options.trustedProxies : false,
     },
@@ -202,6 +205,7 @@ export async function createApi(
       await instance.register(cookie);
     },
   });
+  await serveRegistry(server, { services, publicUrl: options.publicUrl, admit });
   if (options.consoleDir) await serveConsole(server, options.consoleDir, options.publicUrl);
   server.server.maxConnections = services.policies.get('http.max_connections');
   server.server.on(

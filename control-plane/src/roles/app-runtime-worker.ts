@@ -1,13 +1,30 @@
+import { keepPlatformDoors } from '../domains/apps/platform-door/keep-doors.ts';
+import { startObserver } from '../domains/apps/runtime/observer.ts';
 import { reportFailedWorkflow, reportLostWorkers } from '../domains/incidents/report-failures.ts';
 import { servicesAsRole } from '../platform/db/scope.ts';
+import type { RepeatHandle } from '../platform/repeat.ts';
 import { createMetrics } from '../platform/telemetry/metrics.ts';
 import { startWorkflowEngine } from '../platform/workflows/engine.ts';
-import { startAppObserver } from './app-observer.ts';
+import type { PlatformServices } from './domain-answers.ts';
 import { domainGauges } from './domain-gauges.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
 import { addSharedReadinessChecks } from './readiness-parts.ts';
 import { openRoleProcess, serveProbes } from './role-process.ts';
 import { appRuntimeWorkflows } from './workflow-definitions.ts';
+
+/**
+ * Looks at the members of app instances and opens the platform to those that may call it, under the role that may enter
+ * guests. Their calls go to `apiUrl`.
+ */
+export function startAppObserver(base: PlatformServices, apiUrl: string): RepeatHandle {
+  const services = servicesAsRole(base, 'gpuaas_app_runtime');
+  const loops = [startObserver(services), keepPlatformDoors(services, apiUrl)];
+  return {
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}
 
 /** Starts, observes and stops app instances in guests. Any number may share a database. */
 if (isEntryPoint(import.meta.filename)) {

@@ -1,5 +1,5 @@
 import type { RuntimeServices } from '../domains/apps/runtime/runtime-services.ts';
-import { stopApps } from '../domains/apps/release-hook.ts';
+import { stopApps } from '../domains/apps/stop-apps.ts';
 import { closeTerminals } from '../domains/access/tokens/close-terminals.ts';
 import type { CleanupServices } from '../domains/allocations/cleanup/record-cleanup.ts';
 import type { ReleaseServices } from '../domains/allocations/release/release-hooks.ts';
@@ -30,4 +30,7 @@ export const domainAnswers: DomainAnswers = {
 };
 
 /** Answers that roles pass to every domain. */
-export type PlatformServices = CleanupServices & DomainAnswers & WithFleetIndex & Pick<RuntimeServices, 'guests'>;
+export type PlatformServices = CleanupServices &
+  DomainAnswers &
+  WithFleetIndex &
+  Pick<RuntimeServices, 'guests'>;

@@ -3,6 +3,7 @@ import type { TerminalTokens } from '../domains/access/tokens/terminal-tokens.ts
 import type { TunnelHub } from '../domains/access/tunnel/tunnel-hub.ts';
 import { allocationsModule } from '../domains/allocations/module.ts';
 import { appsModule } from '../domains/apps/module.ts';
+import { registryModule } from '../domains/apps/artifacts/registry/module.ts';
 import { auditModule } from '../domains/audit/module.ts';
 import type { ReleaseLeases } from '../domains/billing/funds/watch-balances.ts';
 import { billingModule } from '../domains/billing/module.ts';
@@ -99,6 +100,7 @@ export const domainModules: readonly DomainModule[] = [
   policiesModule,
   auditModule,
   secretsModule,
+  registryModule,
   webhooksModule,
   notificationsModule,
   readModelsModule,

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const TIMINGS = { oneSignalMs: 0, startSettlesMs: 1_000, stopMs: 20_000, atOnceMs: 2_000 };
+const TIMINGS = { oneSignalMs: 0, startSettlesMs: 1_000, stopMs: 20_000, immediateMs: 2_000 };
 
 class Role {
   readonly #child: ChildProcess;

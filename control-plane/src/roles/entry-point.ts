@@ -36,10 +36,10 @@ export interface RoleTimings {
   /** How long an orderly stop may take. */
   stopMs: number;
   /** How long the fast stop may take after that, or after a second signal. */
-  atOnceMs: number;
+  immediateMs: number;
 }
 
-const TIMINGS: RoleTimings = { oneSignalMs: 200, startSettlesMs: 10_000, stopMs: 25_000, atOnceMs: 5_000 };
+const TIMINGS: RoleTimings = { oneSignalMs: 200, startSettlesMs: 10_000, stopMs: 25_000, immediateMs: 5_000 };
 
 /** As shells count: 128 plus the number of SIGINT. */
 const INTERRUPTED_TWICE = 130;
@@ -70,12 +70,12 @@ export async function runRole(
 
   const stop = async (exitCode: number): Promise<void> => {
     stopping.abort();
-    setTimeout(() => void stopAtOnce(1), timings.stopMs).unref();
+    setTimeout(() => void stopImmediately(1), timings.stopMs).unref();
     await Promise.race([settled, pause(timings.startSettlesMs)]);
     for (leaving = standing.pop(); leaving; leaving = standing.pop()) await tryTo(leaving.undo);
     if (!hurried) process.exit(exitCode);
   };
-  const stopAtOnce = async (exitCode: number): Promise<void> => {
+  const stopImmediately = async (exitCode: number): Promise<void> => {
     if (hurried) return;
     hurried = true;
     if (leaving) standing.push(leaving);
@@ -83,11 +83,11 @@ export async function runRole(
       await Promise.all(standing.splice(0).map(({ immediately = () => undefined }) => tryTo(immediately)));
     };
     const ended = Promise.all([endStanding(), settled.then(endStanding)]);
-    await Promise.race([ended, pause(timings.atOnceMs)]);
+    await Promise.race([ended, pause(timings.immediateMs)]);
     process.exit(exitCode);
   };
   const endWith = (exitCode: number, onceMore: number): void =>
-    void (stopping.signal.aborted ? stopAtOnce(onceMore) : stop(exitCode));
+    void (stopping.signal.aborted ? stopImmediately(onceMore) : stop(exitCode));
 
   const fail = (error: unknown): void => {
     complain(error);

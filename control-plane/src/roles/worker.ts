@@ -25,7 +25,7 @@ import { startEventConsumers } from './event-consumers.ts';
 import { addSharedReadinessChecks, busReadiness } from './readiness-parts.ts';
 import { paymentProviderOf } from './payment-provider.ts';
 import { openRoleProcess, serveProbes } from './role-process.ts';
-import { startAppObserver } from './app-observer.ts';
+import { startAppObserver } from './app-runtime-worker.ts';
 import { workerWorkflows, workflowDefinitions } from './workflow-definitions.ts';
 
 /** Enough to show the fault; the rest is reported once these are resolved. */

@@ -97,6 +97,6 @@ await runRole(async (onStop, stopping, fail) => {
 
 async function embeddedDatabase(onStop: OnStop, options: EmbeddedPostgresOptions): Promise<string> {
   const postgres = await startEmbeddedPostgres(options);
-  onStop(() => postgres.stop(), { immediately: () => postgres.stopAtOnce() });
+  onStop(() => postgres.stop(), { immediately: () => postgres.stopImmediately() });
   return postgres.url;
 }

@@ -29,6 +29,13 @@ export interface ObservedDevices {
 }
 
 export type WipeMethod = TaskParams['slice.vm_release']['wipe_method'];
+/** How much of a large disk is read back. */
+export type VerificationDepth = NonNullable<TaskParams['slice.vm_release']['verification']>;
+
+export interface DiskWipe {
+  method: WipeMethod;
+  isWritten: boolean;
+}
 
 export type DesiredMachine = TaskParams['slice.reconcile']['machines'][number];
 export type Finding = TaskOutput['slice.reconcile']['findings'][number];
@@ -83,9 +90,14 @@ export interface Host {
    * devices never left the host are omitted.
    */
   resetDevices(slots: readonly SlotBundle[], step: HostOperation): Promise<ReadonlyMap<string, DeviceReset>>;
-  wipeDisk(slot: SlotBundle, method: WipeMethod, step: HostOperation): Promise<void>;
+  /**
+   * Refuses a disk that the host, a machine or a process uses. `isWritten`: the lease wrote it, so what is assembled from
+   * it is the tenant's data and no use by the host.
+   */
+  requireUnusedDisk(slot: SlotBundle, isWritten: boolean): Promise<void>;
+  wipeDisk(slot: SlotBundle, wipe: DiskWipe, step: HostOperation): Promise<void>;
   /** Reads the disk again, independently of the wipe's own result. */
-  verifyWipe(slot: SlotBundle, step: HostOperation): Promise<WipeProof>;
+  verifyWipe(slot: SlotBundle, depth: VerificationDepth, step: HostOperation): Promise<WipeProof>;
 
   /** Gives the whole machine to one user, with root only if requested; returns when its login would work. */
   addUser(user: HostUser, step: HostOperation): Promise<UserFacts>;

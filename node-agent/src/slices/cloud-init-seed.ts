@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureFolder, writeDurable } from '../durable-file.ts';
 import type { VmPlan } from './plan-vm.ts';
@@ -31,8 +31,14 @@ export async function writeSeed(
   return folder;
 }
 
-export async function removeSeed(dir: string, allocationId: string): Promise<void> {
-  await rm(seedFolder(dir, allocationId), { recursive: true, force: true });
+/** Removes the seed and the agent's notes about the machine, but not those named. */
+export async function removeSeed(dir: string, allocationId: string, keep: readonly string[]): Promise<void> {
+  const folder = seedFolder(dir, allocationId);
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((entry) => !keep.includes(entry)))
+    await rm(join(folder, name), { recursive: true, force: true });
+  // Fails while a note is left, and must.
+  await rmdir(folder).catch(() => undefined);
 }
 
 /** The platform's user data alone, or merged with the tenant's. */

@@ -4,7 +4,7 @@ import { TaskError } from './task-error.ts';
 
 /**
  * Brings up the VM of one allocation. Safe to run again at any point. After a failure the leases stay: only a
- * release with a verified wipe gives the slots back.
+ * release with a verified wipe gives the slots back. A refused plan has written nothing and keeps no new lease.
  */
 export const provisionSliceVm: TaskHandler<'slice.vm_provision'> = async (params, tools, context) => {
   const { host, leases } = tools;
@@ -12,11 +12,17 @@ export const provisionSliceVm: TaskHandler<'slice.vm_provision'> = async (params
   const planning = context.stage('plan', 'Checking the bundle against this host');
   const plan = planVm(params);
   await tools.hostLease.refuseIfHeld();
-  await host.checkPlan(plan);
-  await leases.take(
+  // Leased before the check: no other task changes the devices between the check and their use.
+  const leased = await leases.take(
     plan.slots.map((slot) => slot.slot_id),
     plan.allocation_id,
   );
+  try {
+    await host.checkPlan(plan);
+  } catch (error) {
+    await leases.drop(leased, plan.allocation_id);
+    throw error;
+  }
   planning.percent(100, describePlan(plan));
 
   if (!(await host.runsAsPlanned(plan))) {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HOSTNAME, openTestHost, type TestHost } from '../testing/simulated-host.ts';
 import { provisionParams } from '../testing/slots.ts';
 import { createKeyPair } from '../testing/ssh.ts';
+import { planVm } from '../slices/plan-vm.ts';
 import { provisionSliceVm } from './slice-vm-provision.ts';
 import { releaseSliceVm } from './slice-vm-release.ts';
 
@@ -27,9 +28,11 @@ async function provision(params: Provision) {
   return await provisionSliceVm(params, machine, machine.context);
 }
 
-async function release({ allocation_id, slots }: Provision) {
+type Scope = NonNullable<TaskParams['slice.vm_release']['wipe_scope']>;
+
+async function release({ allocation_id, slots }: Provision, wipe_scope?: Scope) {
   const params = { allocation_id, slots, wipe_method: 'blkdiscard' as const, stop_timeout_seconds: 5 };
-  return await releaseSliceVm(params, machine, machine.context);
+  return await releaseSliceVm({ ...params, ...(wipe_scope && { wipe_scope }) }, machine, machine.context);
 }
 
 function disk(params: Provision): string {
@@ -50,9 +53,7 @@ describe('provisioning', () => {
     const rival = launch([0, 1]);
     const held = (await machine.leases.list())[0];
     if (rival.slots[0] && held) rival.slots[0].slot_id = held.slot_id;
-    await expect(provision(rival)).rejects.toMatchObject({
-      code: expect.stringMatching(/slot_leased|disk_not_clean/),
-    });
+    await expect(provision(rival)).rejects.toMatchObject({ code: 'slot_leased' });
     expect(await machine.leases.list()).toHaveLength(1);
   });
 
@@ -147,11 +148,109 @@ describe('release', () => {
     expect(machine.streams.isRevoked(params.allocation_id)).toBe(true);
   });
 
-  it('wipes disks even if the VM was never created', async () => {
+  it('leaves data that the allocation did not write, until an operator confirms its wipe', async () => {
     const params = launch([4]);
     await mkdir(disk(params), { recursive: true });
-    await writeFile(join(disk(params), 'leftover'), 'x');
+    await writeFile(join(disk(params), 'share.img'), 'x');
+    await expect(provision(params)).rejects.toMatchObject({ code: 'disk_not_clean' });
+    for (const scope of [undefined, 'own_data'] as const) {
+      await expect(release(params, scope)).rejects.toMatchObject({
+        code: 'disk_not_ours',
+        output: { vm_absent: true, wipes: [] },
+      });
+    }
+    expect(await release(params, 'nothing')).toMatchObject({ vm_absent: true, wipes: [] });
+    expect(await readdir(disk(params))).toEqual(['share.img']);
+    expect(await machine.leases.list()).toHaveLength(1);
+    expect(await release(params, 'all_data')).toMatchObject({ wipes: [{ verified: true }] });
+    expect(await readdir(disk(params))).toEqual([]);
+    expect(await machine.leases.list()).toEqual([]);
+  });
+
+  it('wipes its data even if the VM was never created', async () => {
+    const params = launch([4]);
+    const clone = { signal: machine.context.signal, percent: () => undefined };
+    await machine.host.cloneImage(planVm(params), clone);
+    expect(await readdir(disk(params))).not.toEqual([]);
     expect(await release(params)).toMatchObject({ vm_absent: true, wipes: [{ verified: true }] });
+    expect(await readdir(disk(params))).toEqual([]);
+  });
+
+  it('proves a disk that the allocation never wrote by reading it back', async () => {
+    const { wipes } = await release(launch([4]));
+    expect(wipes).toMatchObject([{ method: 'none', verified: true }]);
+    expect(await machine.leases.list()).toEqual([]);
+  });
+
+  it('does not take data for its own that came after a proven wipe', async () => {
+    const params = launch([0]);
+    await provision(params);
+    await release(params);
+    await writeFile(join(disk(params), 'share.img'), 'x');
+    await expect(release(params)).rejects.toMatchObject({ code: 'disk_not_ours' });
+  });
+
+  it('gives a proven slot back while another slot of the machine is not proven', async () => {
+    const params = launch([0, 1]);
+    await provision(params);
+    const [proven, dirty] = params.slots;
+    const host: typeof machine.host = {
+      ...machine.host,
+      async verifyWipe(slot, depth, step) {
+        const proof = await machine.host.verifyWipe(slot, depth, step);
+        return slot.slot_id === dirty!.slot_id ? { ...proof, verified: false } : proof;
+      },
+    };
+    const { allocation_id, slots } = params;
+    const task = { allocation_id, slots, wipe_method: 'blkdiscard', stop_timeout_seconds: 5 } as const;
+    await expect(releaseSliceVm(task, { ...machine, host }, machine.context)).rejects.toMatchObject({
+      code: 'wipe_not_verified',
+    });
+    expect((await machine.leases.list()).map(({ slot_id }) => slot_id)).toEqual([dirty!.slot_id]);
+    const next = { ...launch([0]), slots: [proven!] };
+    expect((await provision(next)).network.lease_state).toBe('bound');
+  });
+
+  it.each<[string, object]>([
+    ['a partition table with an EFI system partition', { partitions: [{ efi: true, filesystem: 'vfat' }] }],
+    [
+      'a volume group that the host assembled',
+      { partitions: [{ filesystem: 'LVM2_member', holder: { name: 'dm-3' } }] },
+    ],
+    [
+      'an array that the host assembled',
+      { filesystem: 'linux_raid_member', partitions: [{ holder: { name: 'md127' } }] },
+    ],
+  ])('wipes %s with the rest of what the tenant wrote', async (_what, layout) => {
+    const params = launch([0]);
+    await provision(params);
+    await writeFile(join(disk(params), 'layout.json'), JSON.stringify(layout));
+    expect(await release(params)).toMatchObject({ wipes: [{ verified: true }] });
+    expect(await readdir(disk(params))).toEqual([]);
+  });
+
+  it('refuses an array on a disk that the lease did not write, also when an operator confirmed the wipe', async () => {
+    const params = launch([0]);
+    await mkdir(disk(params), { recursive: true });
+    const layout = { partitions: [{ filesystem: 'linux_raid_member', holder: { name: 'md0' } }] };
+    await writeFile(join(disk(params), 'layout.json'), JSON.stringify(layout));
+    for (const scope of ['own_data', 'all_data'] as const)
+      await expect(release(params, scope)).rejects.toMatchObject({ code: 'disk_in_use' });
+    expect(await readdir(disk(params))).toEqual(['layout.json']);
+  });
+
+  it('stops a machine without touching its disk if nothing shall be wiped', async () => {
+    const params = launch([0]);
+    await provision(params);
+    expect(await release(params, 'nothing')).toEqual({
+      vm_absent: true,
+      stop: 'graceful',
+      network_clean: true,
+      wipes: [],
+    });
+    expect(await readdir(disk(params))).not.toEqual([]);
+    expect(await machine.leases.list()).toHaveLength(1);
+    expect(await release(params, 'own_data')).toMatchObject({ wipes: [{ verified: true }] });
   });
 
   it('reports an incomplete wipe with evidence and keeps the lease', async () => {
@@ -178,9 +277,9 @@ describe('release', () => {
     const asked: string[] = [];
     const host: typeof machine.host = {
       ...machine.host,
-      async wipeDisk(slot, method, step) {
-        asked.push(`${slot.slot_id} ${method}`);
-        await machine.host.wipeDisk(slot, method, step);
+      async wipeDisk(slot, wipe, step) {
+        asked.push(`${slot.slot_id} ${wipe.method}`);
+        await machine.host.wipeDisk(slot, wipe, step);
       },
     };
     const { allocation_id, slots } = params;

@@ -97,7 +97,6 @@ export function randomOrder(random: () => number, buyers: readonly Buyer[]): Lau
     funds: {
       organizationId: buyer.organizationId,
       projectId: buyer.projectId,
-      sku: 'h200-sxm-slice',
       perHour: { currency: 'USD', micros: PER_GPU_HOUR.micros * BigInt(gpus) },
       seconds: 3600,
       keptSeconds: 14_400,

@@ -10,6 +10,7 @@ export const scopeLevels: Record<
   'ssh-key': 'project',
   webhook: 'project',
   reservation: 'project',
+  'registry-repository': 'project',
   'project-query': 'project',
   'project-body': 'project',
   tenant: 'tenant',

@@ -80,8 +80,52 @@ export async function addDiscovery(
   nodeId: string,
   candidates: CandidateSlot[],
 ): Promise<string> {
-  const output = { approval_required: true as const, candidates, left_out: [] };
-  return await addFinishedTask(api, nodeId, 'slice.topology_discover', output);
+  return await addFinishedTask(api, nodeId, 'slice.topology_discover', discovered(candidates));
+}
+
+/** What a discovery reports of a host with these candidates. */
+export function discovered(candidates: readonly CandidateSlot[]): TaskOutput['slice.topology_discover'] {
+  return {
+    approval_required: true,
+    candidates: [...candidates],
+    left_out: [],
+    inventory: {
+      cpu: { model: 'model', sockets: 2, cores: 112, threads: 224, numa: [] },
+      memory_kib: 2 * 1024 ** 3,
+      hugepages: [],
+      gpus: candidates.map((slot) => ({
+        pci_address: slot.gpu_pci_address,
+        device_id: '10de:2335',
+        model: slot.gpu_model,
+        driver: null,
+        numa_node: slot.numa_node,
+        pcie_path: [slot.pcie_root],
+        iommu_group: slot.iommu_group,
+        iommu_group_others: [],
+      })),
+      fabrics: [],
+      disks: [],
+      bluefield: [],
+      ovs_bridges: [],
+    },
+  };
+}
+
+/** Offers a host in baremetal mode as its latest discovery shows it. */
+export async function offerWholeNode(api: TestApi, nodeId: string) {
+  const discovery = await ask<{ task: { id: string } }>(
+    api,
+    'operator',
+    'GET',
+    `/nodes/${nodeId}/slice-topology/discovery`,
+  );
+  return await ask<{ items: { id: string; state: string }[] }>(
+    api,
+    'operator',
+    'POST',
+    `/nodes/${nodeId}/whole-node-offer`,
+    { discovery_task_id: discovery.body.task.id },
+  );
 }
 
 type Check = TaskOutput['slice.prereq_check']['checks'][number];

@@ -49,13 +49,13 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
   return {
     url: address.href,
     async restart(manner) {
-      await (manner === 'fast' ? server.stop() : server.stopAtOnce());
+      await (manner === 'fast' ? server.stop() : server.stopImmediately());
       server = await start();
     },
     async stop() {
       front.close();
       for (const socket of sockets) socket.destroy();
-      await server.stopAtOnce();
+      await server.stopImmediately();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

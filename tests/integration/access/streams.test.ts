@@ -89,12 +89,23 @@ describe('a stream to a port of the machine', () => {
   });
 });
 
-it('the serial console log is readable for callers who may connect', async () => {
+it('the serial console log is readable for callers who may connect, and each reading is audited', async () => {
   const params = { path: { allocation_id: allocation.id } };
   const read = (client: GpuaasClient) =>
     unwrap(client.GET('/api/v1/allocations/{allocation_id}/console-log', { params, parseAs: 'text' }));
   expect(await read(platform.member)).toContain('SIMULATED machine');
   await expect(read(platform.stranger)).rejects.toMatchObject({ code: 'not_found' });
+  const { items } = await unwrap(
+    platform.admin.GET('/api/v1/organizations/{organization_id}/audit-logs', {
+      params: {
+        path: { organization_id: allocation.organization_id },
+        query: { action: 'allocation.console_log_read' },
+      },
+    }),
+  );
+  expect(items).toMatchObject([
+    { target_type: 'allocation', target_id: allocation.id, result: 'succeeded', actor_kind: 'user' },
+  ]);
 });
 
 describe('an open stream is cut', () => {

@@ -8,7 +8,7 @@ import { randomSecret } from '@gpuaas/control-plane/platform/auth/secrets';
 import { manualClock } from '@gpuaas/control-plane/platform/clock';
 import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
 import { newId } from '@gpuaas/control-plane/platform/ids';
-import { seedActiveAllocation } from '../../contract/known-allocations.ts';
+import { seedActiveAllocation } from '../../contract/known/known-allocations.ts';
 import { createTestApi, type TestApi } from '../../harness/api.ts';
 import {
   redisServerInstalled,

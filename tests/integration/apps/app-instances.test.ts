@@ -156,7 +156,11 @@ describe('a launch', () => {
     expect(second).toMatchObject({
       status: 'created',
       reason: 'quota',
-      waiting_for: { gate: 'quota', outcome: 'wait', message: `The project runs ${limit} of ${limit} app instances.` },
+      waiting_for: {
+        gate: 'quota',
+        outcome: 'wait',
+        message: `The project runs ${limit} of ${limit} app instances.`,
+      },
     });
     await appIs(member, first.id, 'running');
     await stopApp(member, first.id);
@@ -191,7 +195,9 @@ describe('a launch', () => {
     await waitForState(member, gone, 'active');
     await release(member, gone);
     await waitForState(member, gone, 'released');
-    const late = await member.POST('/api/v1/app-instances', { body: { ...on('plain'), allocation_id: gone } });
+    const late = await member.POST('/api/v1/app-instances', {
+      body: { ...on('plain'), allocation_id: gone },
+    });
     expect(late.error).toMatchObject({ code: 'app_rejected' });
     // The database refuses what a broken use-case would write.
     const { id } = await runApp(member, on('plain'));

@@ -22,7 +22,7 @@ import {
 type Payment = components['schemas']['Payment'];
 
 const ROUNDS = 10;
-const AT_ONCE = 4;
+const TOGETHER = 4;
 const DOLLARS = 10;
 
 let api: TestApi;
@@ -86,11 +86,11 @@ it(
     const begun = new Set<string>();
     let delivered: object[] = [];
     for (let round = 1; round <= ROUNDS; round++) {
-      const keys = Array.from({ length: AT_ONCE }, newId);
+      const keys = Array.from({ length: TOGETHER }, newId);
       const more = { GPUAAS_TEST_STRIPE_URL: stripe.url };
       await diesAtWork(await startApiProcess(api.databaseUrl, api.dataDir, more), keys, delivered);
       for (const key of keys) begun.add((await askAgain(key)).id);
-      expect(begun.size).toBe(round * AT_ONCE);
+      expect(begun.size).toBe(round * TOGETHER);
       for (const session of stripe.model.sessions.values()) {
         if (session.status === 'open' && random.chance(0.7)) stripe.model.pay(session.id, 'ok');
       }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seedActiveAllocation } from '../../contract/known-allocations.ts';
+import { seedActiveAllocation } from '../../contract/known/known-allocations.ts';
 import { createTestApi, type TestApi } from '../../harness/api.ts';
 import { recordHour } from '../../harness/recorded-usage.ts';
 

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, type TestApi } from '../../harness/api.ts';
 import { recordHour } from '../../harness/recorded-usage.ts';
-import { seedActiveAllocation } from '../../contract/known-allocations.ts';
+import { seedActiveAllocation } from '../../contract/known/known-allocations.ts';
 
 let api: TestApi;
 let worker: Services;

@@ -95,7 +95,12 @@ describe('prices', () => {
     expect(await quoteIn(0)).toBe(2_430_000n);
     expect((await skus(`?organization_id=${organizationId}`))[0]!.price_per_gpu_hour.micros).toBe(2_430_000);
     expect((await skus())[0]!.price_per_gpu_hour.micros).toBe(2_700_000);
-    await price({ organization_id: organizationId, per_gpu_hour: usd(1_000_000) });
+    const tenantPrice = { organization_id: organizationId, per_gpu_hour: usd(1_000_000) };
+    expect((await price(tenantPrice)).body).toMatchObject({
+      code: 'price_change_unconfirmed',
+      limit_percent: 25,
+    });
+    expect((await price({ ...tenantPrice, confirm_large_change: true })).status).toBe(201);
     expect(await quoteIn(0)).toBe(1_000_000n);
     expect((await launch()).body.quote.per_gpu_hour.micros).toBe(1_000_000);
     expect((await skus())[0]!.price_per_gpu_hour.micros).toBe(2_700_000);

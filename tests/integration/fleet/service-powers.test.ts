@@ -38,6 +38,7 @@ describe.skipIf(obstacle !== null)(`the service of the agent (${obstacle ?? 'nee
       vfioIds: [],
       ipoib: [],
       infiniband: false,
+      hostDisks: [],
       processor: 'amd',
       network: NETWORK_PROFILES.throughput,
     });

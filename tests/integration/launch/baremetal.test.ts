@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyQuotas } from '@gpuaas/control-plane/domains/quotas/verify-quotas';
+import { reconcileNodes } from '@gpuaas/control-plane/domains/fleet/reconcile-nodes';
+import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { launchBody, release, waitForState } from '../../harness/allocations/allocations.ts';
 import { eventually } from '../../harness/eventually.ts';
+import { convertNode, offerWholeNode } from '../../harness/fleet/whole-nodes.ts';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
 
 const SKU = 'h200-sxm-baremetal';
@@ -48,19 +51,12 @@ async function projectRow(): Promise<{ organizationId: string }> {
     .executeTakeFirstOrThrow();
 }
 
-async function convertToBaremetal(nodeId: string): Promise<void> {
+async function posture(nodeId: string): Promise<string> {
   const params = { path: { node_id: nodeId } };
-  const body = { mode: 'baremetal' as const, reason: 'demand' };
-  const { id } = await unwrap(
-    platform.operator.POST('/api/v1/admin/nodes/{node_id}/convert', { params, body }),
+  const { posture: name, posture_reason: reason } = await unwrap(
+    platform.operator.GET('/api/v1/admin/nodes/{node_id}', { params }),
   );
-  const ended = await eventually('the conversion to end', async () => {
-    const { items } = await unwrap(
-      platform.operator.GET('/api/v1/admin/nodes/{node_id}/conversions', { params }),
-    );
-    return items.find((one) => one.id === id && one.state !== 'running') ?? null;
-  });
-  expect(ended).toMatchObject({ state: 'succeeded' });
+  return `${name}: ${reason}`;
 }
 
 /** Long enough after its start that a heartbeat is believed. */
@@ -91,7 +87,16 @@ it('a whole node is quoted, leased once, given to its user, and comes back clean
   );
   expect((await launch()).error).toMatchObject({ code: 'sku_unavailable' });
   const { items: nodes } = await unwrap(operator.GET('/api/v1/admin/nodes'));
-  await convertToBaremetal(nodes[0]!.id);
+  await convertNode(operator, nodes[0]!.id, 'baremetal');
+  expect(await posture(nodes[0]!.id)).toBe('unavailable: No whole-node offer is approved.');
+  expect((await launch()).error).toMatchObject({ code: 'sku_unavailable' });
+  await offerWholeNode(operator, nodes[0]!.id);
+  // The adapters of a host in baremetal mode have no virtual functions, and nothing misses them.
+  await reconcileNodes().run(servicesAsRole(platform.services, 'gpuaas_worker'), {
+    from: new Date(),
+    to: new Date(),
+  });
+  expect(await posture(nodes[0]!.id)).toMatch(/^fully_available/);
   const { items: skus } = await unwrap(member.GET('/api/v1/skus'));
   expect(skus.find(({ sku }) => sku === SKU)).toMatchObject({
     capacity_shape: 'baremetal',

@@ -57,6 +57,42 @@ it('concurrent launches of many tenants share transactions; each has its own res
   expect(await claimDefects(api.services.db)).toEqual([]);
 });
 
+it('each launch requests its provisioning on the bus once, in its transaction, and not in the timeline', async () => {
+  const tenant = await newTenant(api);
+  const { nodeId } = await addHost(api.services.db, 2);
+  const fast = await launch(tenant);
+  // Sealed user-data keeps a launch off the fast path.
+  const slow = await tenant.admin.ask<Schemas['Allocation']>('POST', '/api/v1/allocations', {
+    ...launchBody(tenant.projectId, 1),
+    user_data: '#cloud-config\n{}\n',
+  });
+  for (const { status, body } of [fast, slow]) {
+    expect(status).toBe(202);
+    const { rows } = await sql<{ payload: object }>`
+      select e.payload from outbox_events e join allocations a on a.id = e.subject_id and a.xmin::text::xid8 = e.xid
+      where e.subject_id = ${body.id} and e.event_type = 'provisioning.requested'`.execute(api.services.db);
+    expect(rows).toEqual([
+      {
+        payload: {
+          allocation_id: body.id,
+          organization_id: tenant.organizationId,
+          project_id: tenant.projectId,
+          node_id: nodeId,
+          capacity_shape: 'gpu_slice',
+          gpu_count: 1,
+          sku: body.sku,
+          image: body.image,
+          region: body.region,
+        },
+      },
+    ]);
+    const { items } = await tenant.admin.get<{ items: { event_type: string }[] }>(
+      `/api/v1/allocations/${body.id}/timeline`,
+    );
+    expect(items.map(({ event_type }) => event_type)).toEqual(['allocation.reserved']);
+  }
+});
+
 it('launches that find no room are refused by their group, and none is decided alone', async () => {
   const tenants = await Promise.all(Array.from({ length: 4 }, () => newTenant(api)));
   const left: unknown[] = [];

@@ -126,8 +126,8 @@ describe('a sale that was decided', () => {
     const added = Object.fromEntries(
       Object.entries(after).map(([what, count]) => [what, Number(count) - Number(before[what])]),
     );
-    // One event for the allocation, one for the host.
-    expect(added).toEqual({ allocations: 1, cells: 1, audits: 1, events: 2, starts: 1, slots: 1 });
+    // The reservation and the request of the allocation, and one event of the host.
+    expect(added).toEqual({ allocations: 1, cells: 1, audits: 1, events: 3, starts: 1, slots: 1 });
     const row = await database.db
       .selectFrom('allocations')
       .selectAll()

@@ -4,6 +4,9 @@ import {
   type StoredHold,
 } from '@gpuaas/control-plane/domains/fleet/index/placement-candidates';
 import { serialKey } from '@gpuaas/control-plane/domains/fleet/disks/serial-key';
+import { storedLaunch, type StoredKept } from '@gpuaas/control-plane/domains/billing/funds/commitments';
+import { covers, keptBeside } from '@gpuaas/control-plane/domains/billing/funds/covers';
+import { respectsHolds } from '@gpuaas/control-plane/domains/placement/filters/not-held';
 import { isComplete } from '@gpuaas/control-plane/domains/placement/slot-rules';
 import { incrementsFor } from '@gpuaas/control-plane/domains/quotas/counter';
 import { effectiveLimit } from '@gpuaas/control-plane/domains/quotas/effective-limit';
@@ -62,7 +65,14 @@ it('`is_complete` says the same of a slot in the database and in the code', asyn
     managementMac: binding,
     privateIp: binding,
     destructiveWipePolicy: binding,
-    fabricClaimMode: fc.constantFrom('per_slot_vf', 'per_slot_vf', 'per_slot_vf', 'shared', null),
+    fabricClaimMode: fc.constantFrom(
+      'per_slot_vf',
+      'per_slot_vf',
+      'per_slot_vf',
+      'whole_node',
+      'shared',
+      null,
+    ),
   });
   await holdForAll(slot, async (all) => {
     const rows = all.map((one) => ({
@@ -141,6 +151,100 @@ it('`quota_counters` counts a launch as the code does', async () => {
           [holderType, holderId, measure, unit, amount].join(' '),
         )
         .toSorted(),
+    ),
+  }));
+});
+
+const rate = fc.bigInt(0n, 2n ** 55n);
+const seconds = fc.integer({ min: 0, max: 2_592_000 });
+const cost = (perHour: bigint, time: number): bigint => (perHour * BigInt(time)) / 3600n;
+
+/** Money about as much as is needed, where the two could differ by rounding, and any other. */
+const values = fc.tuple(rate, seconds, rate, seconds).chain(([perHour, time, kept, keptTime]) => {
+  const needed = cost(perHour, time) + cost(kept, keptTime);
+  const most = 2n ** 62n;
+  const near = fc.bigInt(-2n, 2n).map((more) => (needed + more > most ? most : needed + more));
+  return fc.tuple(
+    fc.oneof(near, fc.bigInt(-most, most)),
+    fc.constant(perHour),
+    fc.constant(time),
+    fc.constant(kept),
+    fc.constant(keptTime),
+  );
+});
+
+it('`covers` says the same in the database and in the code', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(values, { minLength: 200, maxLength: 200 }), async (all) => {
+      const rows = all.map(([a, b, c, d, e]) => ({ a: String(a), b: String(b), c, d: String(d), e }));
+      const { rows: answers } = await sql<{ covered: boolean }>`
+        select covers(v.a, v.b, v.c, v.d, v.e) as covered
+        from rows from (json_to_recordset(${JSON.stringify(rows)})
+          as (a bigint, b bigint, c integer, d bigint, e integer)) with ordinality as v (a, b, c, d, e, place)
+        order by v.place`.execute(database.db);
+      expect(answers.map(({ covered }) => covered)).toEqual(all.map((one) => covers(...one)));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+it('`kept_beside` counts unused reservations as the code does', async () => {
+  const [projects, nodes] = [[newId(), newId()] as const, [newId(), newId(), newId()] as const];
+  const perHour = fc.oneof(fc.bigInt(0n, 9n), fc.bigInt(0n, 2n ** 40n));
+  const commitments = fc.record({
+    kept: fc.array(
+      fc.record({
+        projectId: fc.constantFrom(...projects),
+        nodeIds: fc.subarray([...nodes]),
+        perHourMicros: perHour,
+      }),
+      { maxLength: 4 },
+    ),
+    launches: fc.array(
+      fc.record({
+        projectId: fc.constantFrom(...projects),
+        nodeId: fc.constantFrom(null, ...nodes),
+        micros: perHour,
+      }),
+      { maxLength: 4 },
+    ),
+  });
+  await holdForAll(commitments, async (all) => ({
+    sql: await answers(
+      all.map(({ kept, launches }) => ({
+        kept: kept.map((one): StoredKept => ({ ...one, perHourMicros: String(one.perHourMicros) })),
+        launches: launches.map(storedLaunch),
+      })),
+      sql<bigint>`kept_beside((v -> 'kept')::json, (v -> 'launches')::json)`,
+    ),
+    code: all.map(({ kept, launches }) => keptBeside(kept, launches)),
+  }));
+});
+
+it('`respects_promise`, the rule of `respect_promises`, says the same in the database and in the code', async () => {
+  const people = [newId(), newId(), newId()] as const;
+  const time = fc.integer({ min: 0, max: 6 });
+  const orOpen = fc.option(time, { nil: Infinity });
+  const promise = fc.record({
+    holder: fc.constantFrom(...people),
+    from: time,
+    until: orOpen,
+    holders: fc.subarray([...people]),
+    now: time,
+    endsAt: orOpen,
+  });
+  const at = (name: string) => sql`to_timestamp((v ->> ${name}::text)::float8)`;
+  await holdForAll(promise, async (all) => ({
+    // JSON has no infinity: it becomes null, which the tables store for no end.
+    sql: await answers(
+      all,
+      sql<boolean>`respects_promise((v ->> 'holder')::uuid, ${at('from')}, ${at('until')},
+        array(select jsonb_array_elements_text(v -> 'holders'))::uuid[], ${at('now')}, ${at('endsAt')})`,
+    ),
+    code: all.map(({ holder, from, until, ...request }) =>
+      respectsHolds({ shape: 'gpu_slice', gpus: 1, region: null, gpuModel: null, ...request }, [
+        { holder, from, until },
+      ]),
     ),
   }));
 });

@@ -441,6 +441,21 @@ describe('an agreed end', () => {
     expect((await launch(1, { max_duration_seconds: 31_536_000 })).statusCode).toBe(202);
   });
 
+  it('does not count the time in the queue', async () => {
+    const year = 31_536_000;
+    const lease = await launched(1, { max_duration_seconds: year - 600, when_unavailable: 'queue' });
+    expect(lease.state).toBe('queued');
+    await sql`update allocations set created_at = created_at - interval '2 days' where id = ${lease.id}`.execute(
+      api.services.db,
+    );
+    await addHost(api.services.db);
+    await runQueue(worker());
+    const extended = await ask('member', 'POST', `/${lease.id}/extend`, { additional_seconds: 500 });
+    expect(extended.statusCode, extended.body).toBe(200);
+    const beyond = await ask('member', 'POST', `/${lease.id}/extend`, { additional_seconds: 200 });
+    expect(beyond.json()).toMatchObject({ code: 'extension_refused', longest_seconds: year });
+  });
+
   it('is announced once before it comes, again after it was moved, and then releases', async () => {
     await addHost(api.services.db);
     const lease = await launched(1, { max_duration_seconds: 7200 });

@@ -1,7 +1,7 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { checkReservations } from '@gpuaas/control-plane/domains/allocations/reservations/lapse-reservations';
 import { covers, keptBeside } from '@gpuaas/control-plane/domains/billing/funds/covers';
-import { readCommitments } from '@gpuaas/control-plane/domains/billing/funds/commitments';
+import { readCommitments, storedLaunch } from '@gpuaas/control-plane/domains/billing/funds/commitments';
 import { runQueue } from '@gpuaas/control-plane/domains/allocations/queue/run-queue';
 import type { Clock } from '@gpuaas/control-plane/platform/clock';
 import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
@@ -22,7 +22,8 @@ import {
 type Reservation = components['schemas']['Reservation'];
 
 const HOUR = 3_600_000;
-const NODE_HOUR = 8 * 2_990_000;
+const GPU_HOUR = 2_990_000;
+const NODE_HOUR = 8 * GPU_HOUR;
 /** Of one node, by the policies as they come. */
 const HOLD = 4 * NODE_HOUR;
 
@@ -184,8 +185,50 @@ describe('the money of a reservation', () => {
     expect(launched.some(({ status }) => status === 202) || reserved.status === 201).toBe(true);
   });
 
-  it('is compared by the same rule in the database and in the code', async () => {
+  it('is spent only on the reserved nodes, also by launches of the project', async () => {
     await addHost(api.services.db);
+    const tenant = await newTenant(api);
+    expect((await reserve(tenant)).status).toBe(201);
+    expect((await launch(tenant, 5)).status).toBe(202);
+    // Four GPUs do not fit beside the five: they would run on another host, beside three kept ones.
+    await addHost(api.services.db);
+    const keptMicros = 4 * 3 * GPU_HOUR;
+    await setBalance(tenant, 9 * GPU_HOUR + keptMicros - 1);
+    const elsewhere = { code: 'balance_too_low', kept_for_reservations: { micros: keptMicros } };
+    expect((await launch(tenant, 4)).body).toMatchObject(elsewhere);
+    // Sealed user-data keeps a launch off the fast path.
+    const userData = { user_data: '#cloud-config\n{}\n' };
+    expect((await launch(tenant, 4, userData)).body).toMatchObject(elsewhere);
+    const both = await Promise.all([launch(tenant, 4), launch(tenant, 4)]);
+    expect(both.map(({ body: one }) => one.code)).toEqual(['balance_too_low', 'balance_too_low']);
+    // Three fit on the reserved node and use what is held.
+    expect((await launch(tenant, 3)).status).toBe(202);
+    expect((await spendOf(tenant)).held_for_reservations.micros).toBe(0);
+  });
+
+  it('is not spent by a queued launch that starts on another host', async () => {
+    await addHost(api.services.db);
+    const tenant = await newTenant(api);
+    expect((await reserve(tenant)).status).toBe(201);
+    expect((await launch(tenant, 5)).status).toBe(202);
+    const queued = await launch(tenant, 4, { when_unavailable: 'queue' });
+    expect(queued.body.state).toBe('queued');
+    const needed = 9 * GPU_HOUR + 4 * 3 * GPU_HOUR;
+    await setBalance(tenant, needed - 1);
+    await addHost(api.services.db);
+    await runQueue(worker);
+    const path = `/api/v1/allocations/${queued.body.id}`;
+    expect(await tenant.admin.get<Allocation>(path)).toMatchObject({
+      state: 'queued',
+      queue: { reason: 'money' },
+    });
+    await setBalance(tenant, needed);
+    await runQueue(worker);
+    expect((await tenant.admin.get<Allocation>(path)).state).toBe('reserved');
+  });
+
+  it('is compared by the same rule in the database and in the code', async () => {
+    const reserved = await addHost(api.services.db);
     const tenant = await newTenant(api);
     expect((await reserve(tenant)).status).toBe(201);
     await launch(tenant, 3);
@@ -193,20 +236,23 @@ describe('the money of a reservation', () => {
     const bound = (
       await api.services.db.transaction().execute((tx) => readCommitments(tx, organizationId, new Date()))
     ).get(`${organizationId} USD`)!;
-    for (const micros of [0n, 1_000_000n, 15_000_000n, 50_000_000n]) {
-      const asked = [{ projectId, sku: 'h200-sxm-slice', micros }];
-      const launches = JSON.stringify([
-        { project: projectId, sku: 'h200-sxm-slice', micros: String(micros) },
-      ]);
-      const { rows } = await sql<{ kept: bigint; covered: boolean }>`
-        with k as (select kept_beside(${organizationId}, 'USD', now(), ${launches}::json) as kept)
-        select kept, covers(${String(60_000_000n)}::bigint, 0, 3600, kept, 14400) as covered from k`.execute(
-        api.services.db,
-      );
-      const kept = keptBeside(bound.kept, asked);
-      expect(rows[0]).toEqual({ kept, covered: covers(60_000_000n, 0n, 3600, kept, 14_400) });
+    for (const nodeId of [reserved.nodeId, organizationId]) {
+      for (const micros of [0n, 1_000_000n, 15_000_000n, 50_000_000n]) {
+        const asked = { projectId, nodeId, micros };
+        const launches = JSON.stringify([storedLaunch(asked)]);
+        const { rows } = await sql<{ kept: bigint; covered: boolean }>`
+          with k as (select kept_beside(c.kept, ${launches}::json) as kept
+            from committed_funds(array[${organizationId}]::uuid[], now()) as c)
+          select kept, covers(${String(60_000_000n)}::bigint, 0, 3600, kept, 14400) as covered from k`.execute(
+          api.services.db,
+        );
+        const kept = keptBeside(bound.kept, [asked]);
+        expect(rows).toEqual([{ kept, covered: covers(60_000_000n, 0n, 3600, kept, 14_400) }]);
+      }
     }
-    expect(keptBeside(bound.kept, [])).toBe(BigInt(5 * 2_990_000));
+    expect(keptBeside(bound.kept, [])).toBe(BigInt(5 * GPU_HOUR));
+    const elsewhere = { projectId, nodeId: organizationId, micros: 15_000_000n };
+    expect(keptBeside(bound.kept, [elsewhere])).toBe(BigInt(5 * GPU_HOUR));
   });
 
   it('is also kept in the statement that sells, which no race gets past', async () => {
@@ -214,9 +260,10 @@ describe('the money of a reservation', () => {
     const tenant = await newTenant(api);
     const later = { starts_at: new Date(Date.now() + 24 * HOUR).toISOString() };
     expect((await reserve(tenant, later)).status).toBe(201);
-    const gpuHour = 2_990_000;
+    const gpuHour = GPU_HOUR;
+    const { nodeId: elsewhere } = await addHost(api.services.db);
     const holdWith = async (available: number): Promise<unknown> => {
-      const launches = [{ project: tenant.projectId, sku: 'h200-sxm-slice', micros: gpuHour }];
+      const launches = [{ projectId: tenant.projectId, nodeId: elsewhere, micros: gpuHour }];
       const asked = { asked: gpuHour, seconds: 3600, kept_seconds: 14_400, launches };
       const funds = [{ tenant: tenant.organizationId, currency: 'USD', available, ...asked }];
       return await sql`select hold_for_sale(${JSON.stringify(funds)}::json, '[]', '[]', '{}', '{}', 60)`.execute(

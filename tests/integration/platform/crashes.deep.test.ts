@@ -21,12 +21,19 @@ describe('a wipe that cannot be verified', () => {
 });
 
 describe('a machine that never boots', () => {
-  it('fails with a reason, is wiped automatically and its slots return', async () => {
+  it('fails with a reason, waits for an operator, is wiped and its slots return', async () => {
     await startWithWorker({ faults: 'vm_never_boots' });
     const allocation = await launch(platform.member, platform.projectId, 1);
     const failed = await waitForState(platform.member, allocation.id, 'failed');
     expect(failed.failure?.detail).toBeTruthy();
     expect(failed.cost_so_far.micros).toBe(0);
+    const queue = async () => (await unwrap(platform.operator.GET('/api/v1/admin/cleanup-queue'))).items;
+    await expect
+      .poll(async () => (await queue()).map(({ running }) => running), { timeout: 30_000 })
+      .toEqual([false]);
+    const [blocked] = await queue();
+    const path = { slot_id: blocked!.slot.id };
+    await unwrap(platform.operator.POST('/api/v1/admin/cleanup-queue/{slot_id}/retry', { params: { path } }));
     await expect
       .poll(
         async () =>

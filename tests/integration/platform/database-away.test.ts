@@ -20,7 +20,7 @@ import { processTree } from '../../harness/processes/process-tree.ts';
 
 /** Far more than the limits below add up to. */
 const ANSWERED_MS = 60_000;
-const AT_ONCE = 60;
+const TOGETHER = 60;
 
 let dataDir: string;
 let server: EmbeddedPostgres;
@@ -74,7 +74,7 @@ describe('a database that cannot be asked', () => {
     let answers;
     try {
       answers = await Promise.all(
-        Array.from({ length: AT_ONCE }, (_, n) => ask(n % 2 ? '/api/v1/me' : projects())),
+        Array.from({ length: TOGETHER }, (_, n) => ask(n % 2 ? '/api/v1/me' : projects())),
       );
     } finally {
       for (const pid of frozen) process.kill(pid, 'SIGCONT');

@@ -59,7 +59,7 @@ export function describeWorkerKills(points: string[]): void {
         await waitForState(platform.member, allocation.id, 'active');
         await expectCleanEnd(allocation.id);
       },
-      120_000,
+      300_000,
     );
   });
 }
@@ -80,7 +80,7 @@ export function describeAgentKills(points: string[]): void {
         expect(task.epoch).toBeGreaterThan(1);
         await expectCleanEnd(allocation.id);
       },
-      120_000,
+      300_000,
     );
   });
 }

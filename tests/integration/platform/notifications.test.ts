@@ -155,7 +155,7 @@ describe('the inbox', () => {
       percent: 100,
       currency: 'USD',
       monthly_micros: 9_000_000,
-      spent_micros: 9_000_000,
+      spent_micros: 12_099_596,
       at_cap: 'release' as const,
     };
     await warn();
@@ -169,6 +169,10 @@ describe('the inbox', () => {
       released: 3,
     });
     await happens('billing.budget_threshold_reached', budget);
+    expect((await inbox('admin'))[0]).toMatchObject({
+      title: 'Budget of Acme Research: 134% spent',
+      body: expect.stringContaining('$12.10 of $9.00 spent this month.') as string,
+    });
     const payment = {
       payment_id: newId(),
       organization_id: tenant,

@@ -63,6 +63,28 @@ it('starts the wipes again, once at a time, for failed releases and failed launc
   }
 });
 
+it('takes a confirmation for many slots, all or none, and carries it to the host', async () => {
+  const { db } = api.services;
+  const both = [await blocked('failed'), await blocked('release_failed')];
+  const slot_ids = both.map(({ slotId }) => slotId);
+  const missing = await operator('POST', '/cleanup-queue/retry', { slot_ids: [...slot_ids, newId()] });
+  expect(missing.status).toBe(404);
+  const inputs = async () => {
+    const rows = await db.selectFrom('workflow_starts').select(['workflow_id', 'input']).execute();
+    return rows
+      .filter(({ workflow_id }) => both.some(({ allocationId }) => workflow_id.includes(allocationId)))
+      .map(({ input }) => (input as { cause: string }).cause);
+  };
+  expect(await inputs()).toEqual([]);
+  const body = { slot_ids, destroy_foreign_data: true };
+  expect((await ask(api, 'admin', 'POST', '/cleanup-queue/retry', body)).status).toBe(403);
+  expect(await operator('POST', '/cleanup-queue/retry', body)).toMatchObject({
+    status: 202,
+    body: { slot_ids },
+  });
+  expect(await inputs()).toEqual(['operator_all_data', 'operator_all_data']);
+});
+
 it('takes the proof of a witness for the disk that was sold, and ends the release', async () => {
   const { path, allocationId, slotId } = await blocked();
   const proof = { device_serial: 'OTHER', method: 'crypto erase', evidence: 'ticket 9' };

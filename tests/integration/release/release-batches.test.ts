@@ -109,8 +109,8 @@ it('concurrent evidence is recorded in one batch, each by its own proof, and a r
     ['available', 'available'],
     ['available', 'available', 'available', 'available'],
   ]);
-  expect(await slotStates(unproven)).toEqual(['cleanup_blocked']);
-  expect((await slotStates(ended)).toSorted()).toEqual(['available', 'cleanup_blocked']);
+  expect(await slotStates(unproven)).toEqual(['cleaning']);
+  expect((await slotStates(ended)).toSorted()).toEqual(['available', 'cleaning']);
 
   const certificates = () =>
     sql<{ wiped: number; issued: number }>`select count(*)::int as wiped,

@@ -53,7 +53,7 @@ const names = async (): Promise<string[]> =>
   (await list()).json<{ items: { name: string }[] }>().items.map(({ name }) => name);
 
 /** What the runtime gets, under the role it acts as. */
-const open = (wanted: string[], role: DatabaseRole = 'gpuaas_worker', sealer = api.services.sealer) =>
+const open = (wanted: string[], role: DatabaseRole = 'gpuaas_app_runtime', sealer = api.services.sealer) =>
   inScope(api.services.db, { role, organizationIds: [api.people['admin']!.organizationId!] }, (tx) =>
     openSecrets({ sealer }, tx, projectOf('admin'), wanted),
   );
@@ -201,7 +201,7 @@ describe('the values', () => {
         .execute();
     }
     expect(await resealColumn(db, rotated, column)).toMatchObject({ seen: 2, resealed: 2, broken: [] });
-    expect((await open(['ONE'], 'gpuaas_worker', rotated)).get('ONE')).toBe('first');
+    expect((await open(['ONE'], 'gpuaas_app_runtime', rotated)).get('ONE')).toBe('first');
     const [one, two] = rows as [(typeof rows)[0], (typeof rows)[0]];
     await db
       .updateTable('project_secrets')
@@ -211,7 +211,7 @@ describe('the values', () => {
       })
       .where('id', '=', one.id)
       .execute();
-    await expect(open([one.name], 'gpuaas_worker', rotated)).rejects.toThrow();
+    await expect(open([one.name], 'gpuaas_app_runtime', rotated)).rejects.toThrow();
   });
 
   it('go when their project is closed', async () => {

@@ -1,4 +1,4 @@
-import { TenantProviders } from '@gpuaas/control-plane/platform/auth/tenant-providers';
+import { TenantProviders } from '@gpuaas/control-plane/domains/sign-in/tenant-providers';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

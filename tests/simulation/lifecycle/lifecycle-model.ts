@@ -225,10 +225,11 @@ export class LifecycleModel {
     const slotIds = await this.#slotsOf(nodeId);
     const found = [...this.#world.hosts.host(nodeId).candidates];
     const discovery_task_id = await this.#persist(() => addDiscovery(this.#world.api, nodeId, found));
-    const { status, body } = await this.#ask('operator', `/admin/nodes/${nodeId}/resource-slots/approve`, {
-      discovery_task_id,
-      destructive_wipe_policy: 'blkdiscard',
-    });
+    const isWhole = this.#world.hosts.host(nodeId).mode === 'baremetal';
+    const [path, request] = isWhole
+      ? ['whole-node-offer', { discovery_task_id }]
+      : ['resource-slots/approve', { discovery_task_id, destructive_wipe_policy: 'blkdiscard' }];
+    const { status, body } = await this.#ask('operator', `/admin/nodes/${nodeId}/${path}`, request);
     expect([200, 409, 422], JSON.stringify(body)).toContain(status);
     if (status === 200) for (const slotId of slotIds) this.#disabled.delete(slotId);
     this.#count(`approve ${status}`);

@@ -201,7 +201,7 @@ describe('a machine that does not run on a host that answers', () => {
 });
 
 describe('force-release', () => {
-  it('ends an allocation without its host, quarantines what it held, and is cleaned when the host returns', async () => {
+  it('ends an allocation without its host, and quarantines what it held until an operator has it wiped', async () => {
     const id = await active();
     const nodeId = await nodeOf(id);
     await cut(nodeId);
@@ -222,10 +222,14 @@ describe('force-release', () => {
     });
     expect(await slotStates(nodeId)).toContain('cleanup_blocked');
 
-    await reconcile({ 'allocations.cleanup_again_after_seconds': 0 });
-    expect((await world.stateOf(id)).execution_state).toBe('idle');
     await mend(nodeId);
-    await reconcile({ 'allocations.cleanup_again_after_seconds': 0 });
+    // No timer leads out of the quarantine, however long it lasts.
+    await advanceTime(world, id);
+    await reconcile();
+    expect((await world.stateOf(id)).execution_state).toBe('idle');
+    expect(await slotStates(nodeId)).toContain('cleanup_blocked');
+    expect(world.hosts.host(nodeId).leftovers().join()).toContain(id);
+    expect(await world.post('operator', `/admin/allocations/${id}/retry-release`)).toBe(202);
     await eventually('the slot to be given back', async () =>
       (await slotStates(nodeId)).includes('cleanup_blocked') ? null : true,
     );

@@ -10,7 +10,7 @@ import {
 import { claimTask } from '@gpuaas/control-plane/domains/tasks/claim-task';
 import { completeTask, type ReportedOutcome } from '@gpuaas/control-plane/domains/tasks/complete-task';
 import { recordHeartbeat } from '@gpuaas/control-plane/domains/fleet/health/record-heartbeat';
-import { candidate, CHECKS } from '../../harness/fleet/fleet.ts';
+import { candidate, CHECKS, discovered } from '../../harness/fleet/fleet.ts';
 import { identityFor } from '../../harness/fleet/node-port.ts';
 import { inScope, nodeScope } from '@gpuaas/control-plane/platform/db/scope';
 import { Problem } from '@gpuaas/control-plane/platform/http/problem';
@@ -247,8 +247,7 @@ class ModelHost {
     if (kind === 'allocation.provision_user') return this.#addUser(parseTaskParams(kind, given), mood);
     if (kind === 'allocation.deprovision_user') return this.#removeUser(allocationId, mood);
     if (kind === 'slice.prereq_check') return success(READY);
-    if (kind === 'slice.topology_discover')
-      return success({ approval_required: true, candidates: [...this.candidates], left_out: [] });
+    if (kind === 'slice.topology_discover') return success({ ...discovered(this.candidates) });
     if (kind === 'node.set_mode') return this.#setMode(parseTaskParams(kind, given).mode, mood);
     return failure('kind_unknown');
   }
@@ -293,14 +292,20 @@ class ModelHost {
   }
 
   #release(
-    { allocation_id, slots }: { allocation_id: string; slots: SlotBundle[] },
+    { allocation_id, slots, wipe_scope = 'own_data' }: TaskParams['slice.vm_release'],
     mood: Mood | null,
   ): Omit<ReportedOutcome, 'epoch'> {
     const at = new Date().toISOString();
     const stop = this.vms.delete(allocation_id) ? 'graceful' : 'absent';
     const verified = mood !== 'dirty';
+    for (const slot of slots) this.networks.delete(slot.management_mac);
+    const stopped = { vm_absent: true, stop, network_clean: true, wipes: [] };
+    if (wipe_scope === 'nothing') return success(stopped);
+    const isForeign = ({ nvme_serial }: SlotBundle): boolean =>
+      (this.dirty.get(nvme_serial) ?? allocation_id) !== allocation_id;
+    if (wipe_scope === 'own_data' && slots.some(isForeign))
+      return { ...failure('disk_not_ours'), output: stopped };
     for (const slot of slots) {
-      this.networks.delete(slot.management_mac);
       if (!verified) continue;
       this.dirty.delete(slot.nvme_serial);
       if (this.leases.get(slot.slot_id) === allocation_id) this.leases.delete(slot.slot_id);

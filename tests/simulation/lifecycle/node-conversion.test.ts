@@ -2,7 +2,7 @@ import { endAbandonedConversions } from '@gpuaas/control-plane/domains/fleet/con
 import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../harness/eventually.ts';
-import { ask } from '../../harness/fleet/fleet.ts';
+import { ask, offerWholeNode } from '../../harness/fleet/fleet.ts';
 import { keepWorkers, type Workers } from './keep-workers.ts';
 import { openLifecycleWorld, type LifecycleWorld } from './lifecycle-world.ts';
 
@@ -72,7 +72,15 @@ it('takes the host out of sale, to baremetal and back; then every slot is approv
   expect(there.status).toBe(202);
   expect((await ended(there.body.id)).state).toBe('succeeded');
   expect(world.hosts.host(nodeId).mode).toBe('baremetal');
-  expect(await node()).toMatchObject({ mode: 'baremetal', cordons: [], slot_counts: { available: 8 } });
+  expect(await node()).toMatchObject({
+    mode: 'baremetal',
+    cordons: [],
+    slot_counts: { disabled: 8, available: 0 },
+    posture: 'unavailable',
+    posture_reason: 'No whole-node offer is approved.',
+  });
+  expect((await offerWholeNode(world.api, nodeId)).status).toBe(200);
+  expect(await node()).toMatchObject({ posture: 'fully_available', slot_counts: { available: 8 } });
   await expect(world.launch()).rejects.toThrow('sku_unavailable');
 
   const back = await convert('slice');

@@ -14,6 +14,7 @@ export function addUnblock(admin: Command): void {
     .addHelpText(
       'after',
       `
+Data of another use on the disk: gpuaas admin cleanup-queue retry-many --slot-ids <slot> --destroy-foreign-data
 A wipe proven elsewhere: gpuaas admin cleanup-queue record-proof <slot>
 A slot that cannot be saved: gpuaas admin cleanup-queue retire <slot>`,
     )

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { findAllocation } from '../../find-allocation.ts';
 import { runOpenSsh } from '../../reach/run-openssh.ts';
-import { prepareLogin } from '../../reach/ssh-login.ts';
+import { prepareLogin, requireKey } from '../../reach/ssh-login.ts';
 import { openSession } from '../../session.ts';
 import { UsageError } from '../../usage-error.ts';
 
@@ -27,6 +27,7 @@ export function addCp(program: Command): void {
       if (!machine || others.length > 0) throw new UsageError('exactly one side must be <allocation>:<path>');
       const session = openSession(command);
       const login = await prepareLogin(session, await findAllocation(session.client, machine, 'active'));
+      requireKey(login);
       const args = [
         ...(options.recursive ? ['-r'] : []),
         ...(options.identity ? ['-i', options.identity] : []),

@@ -3,10 +3,12 @@ import type { Command } from 'commander';
 import { findAllocation } from '../../find-allocation.ts';
 import { pipeUntilClosed, createPortOpener } from '../../reach/open-port.ts';
 import { runOpenSsh } from '../../reach/run-openssh.ts';
-import { prepareLogin } from '../../reach/ssh-login.ts';
+import { explainFailure, prepareLogin, requireKey } from '../../reach/ssh-login.ts';
 import { openSession } from '../../session.ts';
 
 const SSH_PORT = 22;
+/** The code with which `ssh` reports a failure of its own, whatever the remote command did. */
+const SSH_FAILED = 255;
 
 interface SshOptions {
   identity?: string;
@@ -18,7 +20,7 @@ export function addSsh(program: Command): void {
     .command('ssh')
     .description('connect to a machine with OpenSSH through the platform')
     .argument('<allocation>', 'id or name')
-    .argument('[command...]', 'what to run there instead of a shell; after --')
+    .argument('[command...]', 'what to run there instead of a shell')
     .option('-i, --identity <file>', 'private key file')
     .option('--stdio', 'act as an SSH ProxyCommand')
     .action(async (called: string, words: string[], options: SshOptions, command: Command) => {
@@ -34,6 +36,7 @@ export function addSsh(program: Command): void {
         return process.exit(0);
       }
       const login = await prepareLogin(session, allocationId);
+      requireKey(login);
       const identity = options.identity ? ['-i', options.identity] : [];
       process.exitCode = await runOpenSsh(
         'ssh',
@@ -41,5 +44,6 @@ export function addSsh(program: Command): void {
         [...identity, login.alias, ...words],
         session.credential,
       );
+      if (process.exitCode === SSH_FAILED) explainFailure(login);
     });
 }

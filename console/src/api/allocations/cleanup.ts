@@ -11,6 +11,20 @@ export function retryCleanup(slotId: string) {
   return unwrap(client.POST('/api/v1/admin/cleanup-queue/{slot_id}/retry', { params: at(slotId) }));
 }
 
+/** Confirms that data of another use is destroyed with the slot's own. */
+export function destroyForeignData(slotId: string) {
+  return unwrap(
+    client.POST('/api/v1/admin/cleanup-queue/retry', {
+      body: { slot_ids: [slotId], destroy_foreign_data: true },
+    }),
+  );
+}
+
+/** Retries the wipes of many slots, of the leases' own data only. */
+export function retryCleanups(slotIds: readonly string[]) {
+  return unwrap(client.POST('/api/v1/admin/cleanup-queue/retry', { body: { slot_ids: [...slotIds] } }));
+}
+
 export interface WipeProof {
   slotId: string;
   deviceSerial: string;

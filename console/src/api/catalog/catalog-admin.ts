@@ -21,6 +21,7 @@ export interface NewPrice {
   per_gpu_hour: Money;
   effective_from?: string;
   reason?: string;
+  confirm_large_change?: boolean;
 }
 
 export function addPrice(body: NewPrice) {

@@ -83,6 +83,15 @@ export function approveSlots(approval: SlotApproval) {
   );
 }
 
+export function offerWholeNode({ nodeId, discoveryTaskId }: { nodeId: string; discoveryTaskId: string }) {
+  return unwrap(
+    client.POST('/api/v1/admin/nodes/{node_id}/whole-node-offer', {
+      params: at(nodeId),
+      body: { discovery_task_id: discoveryTaskId },
+    }),
+  );
+}
+
 function at(id: string) {
   return { path: { node_id: id } };
 }

@@ -49,7 +49,9 @@ export function NodeActions({ node }: { node: Node }) {
         act={convert}
       >
         The host is cordoned, its devices are rebound, and it is checked and rediscovered.
-        {mode === 'slice' && ' All slots must be approved again.'}
+        {mode === 'slice'
+          ? ' All slots must be approved again.'
+          : ' It is for sale after its whole-node offer is approved.'}
       </ReasonButton>
     </>
   );

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { approveSlots, slotsQuery } from '../../api/fleet/fleet.ts';
 import { fleetKeys } from '../../api/query-keys.ts';
 import { hasPlatformPermission, useMe } from '../../api/me.ts';
-import type { TopologyDiscovery, WipePolicy } from '../../api/types.ts';
+import type { ResourceSlot, TopologyDiscovery, WipePolicy } from '../../api/types.ts';
 import { pluralize } from '../../format/humanize.ts';
 import { Button } from '../../ui/actions/button.tsx';
 import { ProblemNotice } from '../../ui/feedback/problem-notice.tsx';
@@ -12,6 +12,8 @@ import { Select, type SelectOption } from '../../ui/forms/select.tsx';
 const WIPE_POLICIES: SelectOption<WipePolicy>[] = [
   { value: 'blkdiscard', label: 'blkdiscard', hint: 'Discard all blocks and verify' },
   { value: 'nvme_format', label: 'nvme_format', hint: 'NVMe secure erase and verify' },
+  { value: 'nvme_sanitize', label: 'nvme_sanitize', hint: 'NVMe block erase of the whole drive and verify' },
+  { value: 'overwrite', label: 'overwrite', hint: 'Write zeroes over the whole disk and verify' },
 ];
 
 interface ApproveSlotsProps {
@@ -28,7 +30,7 @@ export function ApproveSlots({ nodeId, discovery: { task, approval } }: ApproveS
   const slotIndexes = approval
     .filter(({ rules }) => rules.every(({ breach }) => breach === null))
     .map(({ slot_index: index }) => index)
-    .filter((index) => !approved.some(({ slot_index: known }) => known === index));
+    .filter((index) => !approved.some((slot) => slot.slot_index === index && !mayBeApprovedAgain(slot)));
   const approve = useMutation({
     mutationFn: approveSlots,
     onSuccess: () => {
@@ -70,6 +72,10 @@ export function ApproveSlots({ nodeId, discovery: { task, approval } }: ApproveS
       {approve.error && <ProblemNotice error={approve.error} />}
     </div>
   );
+}
+
+function mayBeApprovedAgain({ state, desired_state }: ResourceSlot): boolean {
+  return state === 'disabled' && desired_state !== 'retired';
 }
 
 function approvalRefusal(permitted: boolean, count: number, wipePolicy: WipePolicy | null): string | null {

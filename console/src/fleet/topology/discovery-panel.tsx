@@ -9,6 +9,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { ProblemNotice } from '../../ui/feedback/problem-notice.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { RelativeTime } from '../../ui/values/timestamp.tsx';
+import { OfferWholeNode } from '../slots/offer-whole-node.tsx';
 import { ApproveSlots } from '../slots/approve-slots.tsx';
 import { TaskProgress } from '../../tasks/task-progress.tsx';
 import { isTaskActive } from '../../tasks/task-states.ts';
@@ -88,7 +89,12 @@ function Discovery({ node, discovery }: { node: Node; discovery: TopologyDiscove
           </ul>
         </div>
       )}
-      {task.state === 'succeeded' && <ApproveSlots nodeId={node.id} discovery={discovery} />}
+      {task.state === 'succeeded' &&
+        (node.mode === 'baremetal' ? (
+          <OfferWholeNode node={node} discoveryTaskId={task.id} />
+        ) : (
+          <ApproveSlots nodeId={node.id} discovery={discovery} />
+        ))}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { Button as BaseButton } from '@base-ui/react/button';
 import { LoaderCircle } from 'lucide-react';
 import { useId, type ReactNode } from 'react';
+import { useLostAt } from '../../live/connection.ts';
 import { buttonClass, type ButtonStyle } from './button-class.ts';
 import { Tooltip } from '../tooltip.tsx';
 
@@ -17,17 +18,23 @@ interface ButtonProps extends ButtonStyle {
   label?: string;
 }
 
+const OFFLINE = 'Offline: the server does not answer.';
+
 export function Button({
   children,
   onClick,
   type = 'button',
-  disabledReason,
+  disabledReason: given,
   busy,
   className,
   label,
   ...look
 }: ButtonProps) {
   const reasonId = useId();
+  const isLost = useLostAt() !== null;
+  // Buttons that submit, destroy or need a permission change something on the server.
+  const changes = type === 'submit' || look.variant === 'danger' || given !== undefined;
+  const disabledReason = given ?? (isLost && changes ? OFFLINE : null);
   return (
     <>
       <Tooltip text={disabledReason}>

@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { Button } from './button.tsx';
 import type { ButtonStyle } from './button-class.ts';
+import { Field } from '../forms/field.tsx';
 import { ConfirmDialog } from '../forms/confirm-dialog.tsx';
 
 export interface ConfirmButtonProps extends ButtonStyle {
@@ -10,6 +11,8 @@ export interface ConfirmButtonProps extends ButtonStyle {
   /** What the action destroys. */
   children: ReactNode;
   confirmLabel: string;
+  /** What has to be typed first, such as the name of what is destroyed. */
+  mustType?: string;
   disabledReason?: string | null | undefined;
   act: {
     mutate: (input: void, options: { onSuccess: () => void }) => void;
@@ -26,14 +29,17 @@ export function ConfirmButton(props: ConfirmButtonProps) {
     title,
     children,
     confirmLabel,
+    mustType,
     disabledReason,
     act,
     variant = 'danger',
     size = 'sm',
   } = props;
   const [asking, setAsking] = useState(false);
+  const [typed, setTyped] = useState('');
   const close = () => {
     setAsking(false);
+    setTyped('');
     act.reset();
   };
   return (
@@ -47,10 +53,16 @@ export function ConfirmButton(props: ConfirmButtonProps) {
         title={title}
         confirmLabel={confirmLabel}
         onConfirm={() => act.mutate(undefined, { onSuccess: close })}
+        refusal={mustType !== undefined && typed !== mustType ? `Type ${mustType} to confirm.` : null}
         busy={act.isPending}
         error={act.error}
       >
         {children}
+        {mustType !== undefined && (
+          <div className="pt-3 text-ink">
+            <Field label={`Type ${mustType} to confirm`} value={typed} onChange={setTyped} />
+          </div>
+        )}
       </ConfirmDialog>
     </>
   );

@@ -10,6 +10,8 @@ interface ConfirmDialogProps {
   /** What the action destroys. */
   children: ReactNode;
   confirmLabel: string;
+  /** Why it cannot be confirmed yet. */
+  refusal?: string | null;
   onConfirm: () => void;
   busy: boolean;
   error: Error | null;
@@ -29,7 +31,12 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           {props.error && <ProblemNotice error={props.error} />}
           <div className="flex justify-end gap-2">
             <Button onClick={props.onClose}>Cancel</Button>
-            <Button variant="danger" onClick={props.onConfirm} busy={props.busy}>
+            <Button
+              variant="danger"
+              onClick={props.onConfirm}
+              busy={props.busy}
+              disabledReason={props.refusal ?? null}
+            >
               {props.confirmLabel}
             </Button>
           </div>

@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'react';
+import { useLostAt } from '../../live/connection.ts';
 
-/** The time, again every `intervalMs`; null stops the clock. */
+/** The current time, renewed every `intervalMs`; null stops it. It stands still while the server does not answer. */
 export function useNow(intervalMs: number | null): number {
   const [now, setNow] = useState(() => Date.now());
+  const lostAt = useLostAt();
 
   useEffect(() => {
     if (intervalMs === null) return undefined;
@@ -10,5 +12,5 @@ export function useNow(intervalMs: number | null): number {
     return () => clearInterval(timer);
   }, [intervalMs]);
 
-  return now;
+  return lostAt === null ? now : Math.min(now, lostAt);
 }

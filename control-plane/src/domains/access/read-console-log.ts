@@ -1,3 +1,4 @@
+import { recordAudit, type AuditEntry } from '../../platform/audit/record.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
@@ -9,8 +10,28 @@ import type { TunnelHub } from './tunnel/tunnel-hub.ts';
 const MAX_BYTES = 1024 * 1024;
 const READ_TIMEOUT_MS = 15_000;
 
-/** The last part of the machine's serial console, as its host has it now. */
+/** The last part of the machine's serial console, as its host has it now. Each reading is audited before it is answered. */
 export async function readConsoleLog(
+  gateway: { services: Services; hub: TunnelHub },
+  caller: Caller,
+  allocation: Pick<AllocationRow, 'id' | 'node_id' | 'organization_id'>,
+  source: Pick<AuditEntry, 'actorKind' | 'credentialId' | 'ip' | 'correlationId'>,
+): Promise<string> {
+  const log = await readFromHost(gateway, caller, allocation);
+  await recordAudit(gateway.services.db, {
+    actorUserId: caller.actorId,
+    actorRole: caller.role,
+    ...source,
+    action: 'allocation.console_log_read',
+    targetType: 'allocation',
+    targetId: allocation.id,
+    organizationId: allocation.organization_id,
+    result: 'succeeded',
+  });
+  return log;
+}
+
+async function readFromHost(
   gateway: { services: Services; hub: TunnelHub },
   caller: Caller,
   allocation: Pick<AllocationRow, 'id' | 'node_id'>,

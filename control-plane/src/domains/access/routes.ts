@@ -1,4 +1,5 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { auditActor } from '../../platform/audit/actor.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
@@ -28,11 +29,12 @@ export function terminalRoutes(
   gateway: { services: Services; hub: TunnelHub },
 ): Handlers<TerminalOperations, Caller> {
   return {
-    async getConsoleLog({ caller, params, read }) {
+    async getConsoleLog({ caller, params, correlationId, request, read }) {
       const allocation = await read((tx) =>
         findAllocation(tx, caller, 'allocation.connect', params.allocation_id),
       );
-      const body = await readConsoleLog(gateway, caller, allocation);
+      const source = { ...auditActor(caller, request), correlationId };
+      const body = await readConsoleLog(gateway, caller, allocation, source);
       return { status: 200, body, mediaType: 'text/plain; charset=utf-8' };
     },
     listTerminalRecordings({ caller, params, query, read }) {

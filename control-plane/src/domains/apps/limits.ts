@@ -5,7 +5,6 @@ export const appLimits: readonly ResourceLimit[] = [
   {
     policy: 'apps.max_live_instances_per_project',
     holder: ({ body }) => body['project_id'] ?? null,
-    count: (id) =>
-      sql`select count(*)::int from app_instances where project_id = ${id} and ended_at is null`,
+    count: (id) => sql`select count(*)::int from app_instances where project_id = ${id} and ended_at is null`,
   },
 ];

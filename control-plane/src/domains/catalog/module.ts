@@ -1,7 +1,7 @@
 import { entitlementRoutes } from './entitlement-routes.ts';
 import { imageRoutes } from './image-routes.ts';
 import type { CatalogServices } from './needs.ts';
-import { priceRoutes } from './price-routes.ts';
+import { priceRoutes } from './prices/price-routes.ts';
 import { catalogRoutes } from './routes.ts';
 
 export const catalogModule = {

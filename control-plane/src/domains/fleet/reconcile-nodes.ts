@@ -15,6 +15,7 @@ import { nodeConditions, type NodeConditions } from './health/node-conditions.ts
 import { emitNodeChanged } from './nodes/node-events.ts';
 import { completeIdentityRotations } from './identity/rotate-identity.ts';
 import { setDeviceFaults } from './slots/set-device-faults.ts';
+import { selectWholeNodeUnit } from './topology/find-drift.ts';
 import { BOUND_FIELDS, topologyDrift, type ApprovedSlot } from './topology/topology-drift.ts';
 import { get, present } from '../../platform/present.ts';
 
@@ -202,7 +203,7 @@ async function reinstalledNodes(db: Db, nodes: readonly Selectable<Nodes>[]): Pr
 async function slotsByNode(db: Db): Promise<Map<string, ApprovedSlot[]>> {
   const rows = await db
     .selectFrom('node_resource_slots')
-    .select(['id', 'node_id', 'gpu_pci_address', ...BOUND_FIELDS])
+    .select(['id', 'node_id', 'gpu_pci_address', ...BOUND_FIELDS, selectWholeNodeUnit])
     .where('desired_state', '=', 'for_sale')
     .orderBy('slot_index')
     .execute();

@@ -9,6 +9,7 @@ import { listDisks, setDiskOwnership } from './disks/disk-ownership.ts';
 import { findDrift } from './topology/find-drift.ts';
 import { getDiscovery, listDiscoveries } from './topology/list-discoveries.ts';
 import { getSlot, listSlots } from './slots/list-slots.ts';
+import { offerWholeNode } from './slots/offer-whole-node.ts';
 import { repairSlot } from './slots/repair-slot.ts';
 
 type SlotOperations = Pick<
@@ -18,6 +19,7 @@ type SlotOperations = Pick<
   | 'getTopologyDrift'
   | 'listResourceSlots'
   | 'approveResourceSlots'
+  | 'offerWholeNode'
   | 'disableResourceSlot'
   | 'repairResourceSlot'
   | 'listNodeDisks'
@@ -69,6 +71,16 @@ export function slotRoutes(services: FleetServices): Handlers<SlotOperations, Ca
           status: 200,
           body: { items: await listSlots(services, tx, params.node_id), next_page: null },
         };
+      });
+    },
+    offerWholeNode({ caller, params, body, correlationId, audit, mutate }) {
+      const { node_id: nodeId } = params;
+      const { discovery_task_id: discoveryTaskId } = body;
+      audit({ targetType: 'node', targetId: nodeId, detail: { discovery_task_id: discoveryTaskId } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.approve', atPlatform);
+        await offerWholeNode(services, tx, { nodeId, discoveryTaskId, now: clock.now(), correlationId });
+        return { status: 200, body: { items: await listSlots(services, tx, nodeId), next_page: null } };
       });
     },
     disableResourceSlot({ caller, params, body, correlationId, audit, mutate }) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EventPayloads } from '@gpuaas/contracts/events';
 import type { Tx } from '../../platform/db/database.ts';
-import { formatMoney } from '../../platform/money.ts';
+import { formatMoney, formatRounded } from '../../platform/money.ts';
 import type { NotifiableEvent } from './notified-events.ts';
 import type { Facts } from './render-message.ts';
 
@@ -97,21 +97,40 @@ async function budgetFacts(
   tx: Tx,
   payload: EventPayloads['billing.budget_threshold_reached'],
 ): Promise<Facts> {
-  const { currency, scope_type, scope_id } = payload;
+  const { currency } = payload;
   return {
-    scope: scope_type,
-    scope_name: await scopeName(tx, scope_type, scope_id),
-    percent: String(payload.percent),
-    spent: formatMoney({ currency, micros: BigInt(payload.spent_micros) }),
-    monthly: formatMoney({ currency, micros: BigInt(payload.monthly_micros) }),
+    budget_of: await budgetOwner(tx, payload),
+    percent: String(Math.max(payload.percent, spentPercent(payload))),
+    spent: formatRounded({ currency, micros: BigInt(payload.spent_micros) }),
+    monthly: formatRounded({ currency, micros: BigInt(payload.monthly_micros) }),
     at_cap: atCap(payload.at_cap, payload.percent >= 100),
   };
 }
 
-async function scopeName(tx: Tx, type: string, id: string): Promise<string> {
-  if (type === 'tenant') return await nameOf(tx, 'organizations', id);
-  if (type === 'project') return await nameOf(tx, 'projects', id);
-  return type === 'team' ? await nameOf(tx, 'teams', id) : '';
+/** Of what was spent by now, which may be more than the threshold that was reached. */
+function spentPercent({
+  spent_micros,
+  monthly_micros,
+}: {
+  spent_micros: number;
+  monthly_micros: number;
+}): number {
+  return monthly_micros === 0 ? 0 : Math.floor((spent_micros / monthly_micros) * 100);
+}
+
+async function budgetOwner(
+  tx: Tx,
+  {
+    scope_type: type,
+    scope_id: id,
+    organization_id: tenant,
+  }: EventPayloads['billing.budget_threshold_reached'],
+): Promise<string> {
+  const organization = await nameOf(tx, 'organizations', tenant);
+  if (type === 'tenant') return organization;
+  if (type === 'project') return `project ${await nameOf(tx, 'projects', id)} in ${organization}`;
+  if (type === 'team') return `team ${await nameOf(tx, 'teams', id)} in ${organization}`;
+  return `a member of ${organization}`;
 }
 
 function atCap(action: 'notify' | 'refuse' | 'release', reached: boolean): string {

@@ -77,7 +77,7 @@ async function move(
     .where('id', '=', payment.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  if (over) await tellFailure(services, tx, moved, now);
+  if (over) await notifyFailure(services, tx, moved, now);
   return moved;
 }
 
@@ -87,7 +87,7 @@ function failureOf({ failure }: ObservedPayment): { failure_code?: string; failu
     : {};
 }
 
-async function tellFailure(
+async function notifyFailure(
   services: Pick<Services, 'policies'>,
   tx: Tx,
   payment: PaymentRow,

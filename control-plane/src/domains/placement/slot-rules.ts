@@ -22,6 +22,7 @@ const VISIBLE = /[!-~]/;
  * leased. The same as `is_complete` in SQL.
  */
 export function isComplete(slot: SlotFacts): boolean {
+  if (isWholeNodeUnit(slot)) return slot.gpuPciAddress !== null && VISIBLE.test(slot.gpuPciAddress);
   return (
     slot.fabricClaimMode === 'per_slot_vf' &&
     [
@@ -34,6 +35,11 @@ export function isComplete(slot: SlotFacts): boolean {
       slot.destructiveWipePolicy,
     ].every((binding) => binding !== null && VISIBLE.test(binding))
   );
+}
+
+/** A GPU of a host that is offered as a whole; fabric, disks and addresses belong to the host. */
+export function isWholeNodeUnit({ fabricClaimMode }: Pick<SlotFacts, 'fabricClaimMode'>): boolean {
+  return fabricClaimMode === 'whole_node';
 }
 
 export function isHealthy(slot: SlotFacts): boolean {

@@ -8,7 +8,7 @@ import { counterKey, type CounterIncrement } from './counter.ts';
 export type { CounterIncrement } from './counter.ts';
 
 /** Limits that these increments together would exceed. Locks the counters until the transaction ends. */
-export async function exceededAfter(
+export async function checkIncrements(
   policies: Policies,
   tx: Tx,
   increments: readonly CounterIncrement[],

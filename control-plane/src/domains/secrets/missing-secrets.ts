@@ -1,11 +1,7 @@
 import type { Tx } from '../../platform/db/database.ts';
 
 /** Those of the names that are no secrets of the project. */
-export async function missingSecrets(
-  tx: Tx,
-  projectId: string,
-  names: readonly string[],
-): Promise<string[]> {
+export async function missingSecrets(tx: Tx, projectId: string, names: readonly string[]): Promise<string[]> {
   if (names.length === 0) return [];
   const rows = await tx
     .selectFrom('project_secrets')

@@ -1,6 +1,6 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
-import { clientSecretContext } from '../../platform/auth/tenant-providers.ts';
+import { clientSecretContext } from './tenant-providers.ts';
 import { isDatabaseError, type Tx } from '../../platform/db/database.ts';
 import { notFound, Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';

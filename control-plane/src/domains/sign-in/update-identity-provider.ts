@@ -1,6 +1,6 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { revokeSignInsOfIssuer } from '../../platform/auth/revoke-sign-ins.ts';
-import { clientSecretContext } from '../../platform/auth/tenant-providers.ts';
+import { clientSecretContext } from './tenant-providers.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Sealer } from '../../platform/keys/seal.ts';
 import { PROVIDER_COLUMNS, type IdentityProviderRow } from './find-identity-provider.ts';

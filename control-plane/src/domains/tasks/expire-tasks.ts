@@ -2,7 +2,7 @@ import type { Services } from '../../platform/services.ts';
 import { endTask, taskExpired } from './end-task.ts';
 import { OPEN_TASK_STATES } from './states.ts';
 
-const AT_ONCE = 200;
+const BATCH = 200;
 /** A workflow ends its own task a few seconds after the deadline; this covers tasks without a waiting workflow. */
 const LEFT_TO_WORKFLOWS_MS = 15_000;
 
@@ -16,7 +16,7 @@ export async function expireTasks(services: Services): Promise<void> {
       .where('state', 'in', OPEN_TASK_STATES)
       .where('expires_at', '<', before)
       .orderBy('id')
-      .limit(AT_ONCE)
+      .limit(BATCH)
       .forUpdate()
       .skipLocked()
       .execute();

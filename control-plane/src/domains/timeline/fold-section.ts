@@ -12,6 +12,9 @@ export interface Ending {
   isAbandoned: boolean;
 }
 
+const NOT_PROVEN = 'Not proven';
+const NOT_JUDGED = 'Waiting for proof';
+
 type Path<Stage> = readonly TimelineStage<Stage, unknown>[];
 
 /** Steps of one section, advanced by each of its events. */
@@ -82,6 +85,8 @@ export class SectionFold<Stage extends string> {
   }
 
   #shown(at: number, step: Step<Stage>, { supersededAt, isComplete, isAbandoned }: Ending): Step<Stage> {
+    if (present(this.#path[at], 'step of the path').proof && !this.#isProven(isComplete, isAbandoned))
+      return this.#unproven(step, isAbandoned);
     const next = this.#path.findIndex((_, later) => later > at && this.#seen.has(later));
     const isPassed = next !== -1 || isComplete;
     if (step.state !== 'active' || (!isPassed && supersededAt === null)) return step;
@@ -90,10 +95,29 @@ export class SectionFold<Stage extends string> {
     return { ...step, state, percent: null, ended_at: endedAt };
   }
 
+  /** The evidence was judged when the section ended; an operator who ends it proves nothing. */
+  #isProven(isComplete: boolean, isAbandoned: boolean): boolean {
+    return (isComplete || this.#isOver()) && !isAbandoned;
+  }
+
+  /** What a node reported about a step is shown as work, or as failed, until the platform has accepted its evidence. */
+  #unproven(step: Step<Stage>, isAbandoned: boolean): Step<Stage> {
+    if (isAbandoned) return { ...step, state: 'skipped', percent: null };
+    if (step.state === 'failed') return step;
+    if (this.#failed) return { ...step, state: 'failed', percent: null, detail: NOT_PROVEN };
+    if (step.state !== 'done') return step;
+    return { ...step, state: 'active', percent: null, ended_at: null, detail: NOT_JUDGED };
+  }
+
   /** Reports can be lost, so a step counts as done when its task was seen to continue after it. */
   #unseen(at: number, { supersededAt, isComplete, isAbandoned }: Ending): Step<Stage>['state'] {
     if (at > this.#latest && isComplete && !isAbandoned) return 'done';
-    if (at < this.#latest) return this.#sawTaskOf(at) && !isAbandoned ? 'done' : 'skipped';
+    if (at < this.#latest) {
+      if (!this.#sawTaskOf(at) || isAbandoned) return 'skipped';
+      if (!present(this.#path[at], 'step of the path').proof || this.#isProven(isComplete, isAbandoned))
+        return 'done';
+      return this.#failed ? 'failed' : 'active';
+    }
     const willNotCome = supersededAt !== null || (this.#failed && !this.#canRetry);
     return willNotCome ? 'skipped' : 'waiting';
   }

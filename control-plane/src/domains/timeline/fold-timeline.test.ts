@@ -144,8 +144,23 @@ describe('a release', () => {
   it('without a proven wipe fails at the check, although the host reported it as done', () => {
     const failed = [...releasing(), ...done(...WIPE), entry('failed', 'failed')];
     expect(brief(failed)[1]).toBe(
-      'release: done release detach stop network_cleanup wipe, failed verify, waiting released',
+      'release: done release detach stop network_cleanup, failed wipe verify, waiting released',
     );
+  });
+
+  it('claims no wipe before the platform has accepted its evidence', () => {
+    const reported = [...releasing(), ...done(...WIPE)];
+    expect(brief(reported)[1]).toBe(
+      'release: done release detach stop network_cleanup, active wipe verify, waiting released',
+    );
+    expect(foldAllocation(reported, slice)[1]!.steps[5]).toMatchObject({
+      title: 'Verify the wipe',
+      ended_at: null,
+      detail: 'Waiting for proof',
+    });
+    expect(brief([...reported, ...done('released')])[1]).toMatch(/^release: done [a-z_ ]+ released$/);
+    const lost = [...releasing(), ...done('stop', 'network_cleanup', 'verify')];
+    expect(brief(lost)[1]).toContain('active wipe verify');
   });
 
   it('that is wiped again shows the current attempt', () => {

@@ -51,8 +51,9 @@ function eventsOf(db: Db, allocationId: string) {
       .selectFrom('outbox_events')
       .select(['position', 'event_id', 'event_type', 'occurred_at', 'payload'])
       .where('subject_id', '=', allocationId)
-      // Queue positions are sent live and stored with the allocation; here they would hide the other events.
-      .where('event_type', '<>', 'allocation.queue_moved')
+      // Queue positions are sent live and stored with the allocation; here they would hide the other events. The request
+      // to the workers repeats the reservation.
+      .where('event_type', 'not in', ['allocation.queue_moved', 'provisioning.requested'])
   );
 }
 

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/database.ts';
 /** Longer than an attempt can take; after a crash the delivery is due again when the lease expires. */
 const LEASE_SECONDS = 30;
 /** A slow endpoint delays only itself. */
-const AT_ONCE_PER_WEBHOOK = 4;
+const IN_FLIGHT_PER_WEBHOOK = 4;
 
 export interface ClaimedDelivery {
   id: string;
@@ -42,7 +42,7 @@ export async function claimDeliveries(
         select d.id, d.next_attempt_at from webhook_deliveries d
         where d.webhook_id = h.id and d.state = 'pending' and d.next_attempt_at <= now() and d.leased_until < now()
         order by d.next_attempt_at
-        limit greatest(0, least(${AT_ONCE_PER_WEBHOOK} - h.count, ${perTenant} - h.under_way))
+        limit greatest(0, least(${IN_FLIGHT_PER_WEBHOOK} - h.count, ${perTenant} - h.under_way))
         for update skip locked
       ) as next
     ), turns as (

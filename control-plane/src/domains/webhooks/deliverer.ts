@@ -8,7 +8,7 @@ import { validSecrets } from './rotate-secret.ts';
 import { signMessage } from './signature.ts';
 import { targetRules } from './target-rules.ts';
 
-const AT_ONCE = 64;
+const MAX_IN_FLIGHT = 64;
 const POLL_MS = 2000;
 const PRUNE_MS = 3_600_000;
 
@@ -44,7 +44,7 @@ export class WebhookDeliverer {
       const woken = listener.wait(WEBHOOKS_CHANNEL, POLL_MS, { signal });
       let claimed = 0;
       try {
-        const free = AT_ONCE - this.#inFlight.size;
+        const free = MAX_IN_FLIGHT - this.#inFlight.size;
         const perTenant = policies.get('webhooks.max_in_flight');
         const deliveries = free > 0 ? await claimDeliveries(db, { limit: free, perTenant }) : [];
         claimed = deliveries.length;

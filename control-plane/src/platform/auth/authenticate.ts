@@ -25,13 +25,13 @@ import {
 } from './credentials.ts';
 import { explainRetiredCredential } from './explain-retired-credential.ts';
 import { grantedBindings, type PrincipalRow } from './rights.ts';
+import { NIL_ID } from '../ids.ts';
 import { hashSecret, kindOfSecret } from './secrets.ts';
 import type { Sealer } from '../keys/seal.ts';
 import type { SignInCookies } from './sign-in-cookies.ts';
 import { browserDetails } from './sign-ins.ts';
 
 const SEND_ONE = 'Send a valid API key or token as a bearer token, or sign in.';
-const ANONYMOUS = '00000000-0000-0000-0000-000000000000';
 
 /** Credentials accepted besides our own keys and tokens. */
 export interface CredentialSources {
@@ -249,7 +249,7 @@ function callerOf(
 
 function anonymous(): Caller {
   return {
-    id: ANONYMOUS,
+    id: NIL_ID,
     actorId: null,
     userId: null,
     ownerUserId: null,
@@ -258,7 +258,7 @@ function anonymous(): Caller {
     name: '',
     organizationIds: [],
     bindings: [],
-    credential: { kind: 'api_key', id: ANONYMOUS, scopes: [] },
+    credential: { kind: 'api_key', id: NIL_ID, scopes: [] },
     authorised: false,
     scope: { role: 'gpuaas_tenant' },
   };

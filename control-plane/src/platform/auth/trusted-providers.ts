@@ -1,7 +1,6 @@
 import { Problem } from '../http/problem.ts';
-import { identityFrom, type Identity } from './identity.ts';
+import { identityFrom, type Identity, type Tenant } from './identity.ts';
 import { Provider, type ProviderClient } from './provider.ts';
-import type { TenantProviders } from './tenant-providers.ts';
 
 /** Audience of access tokens unless another name is configured. */
 export const API_AUDIENCE = 'urn:gpuaas:api';
@@ -27,12 +26,21 @@ export interface SignInProvider {
   scopes: string;
 }
 
+/** Identity providers of tenants, which a domain keeps. */
+export interface ProvidersOfTenants {
+  byIssuer(issuer: string): Promise<SignInProvider | null>;
+  byId(id: string): Promise<SignInProvider | null>;
+  byEmail(email: string): Promise<SignInProvider | null>;
+  /** The tenant of an address that this issuer may confirm; null if it may not. */
+  tenantOf(issuer: string, email: string): Promise<Tenant | null>;
+}
+
 /** Trusted identity providers: the platform's for everyone, a tenant's for people of its domains. */
 export class TrustedProviders {
   readonly platform: SignInProvider;
-  readonly #tenants: TenantProviders;
+  readonly #tenants: ProvidersOfTenants;
 
-  constructor(settings: OidcSettings, tenants: TenantProviders) {
+  constructor(settings: OidcSettings, tenants: ProvidersOfTenants) {
     const { clientId, clientSecret, ...rest } = settings;
     const client = { clientId, clientSecret };
     this.platform = { ...rest, id: null, client, provider: new Provider({ issuer: settings.issuer }) };

@@ -1,5 +1,11 @@
 import type { Readable } from 'node:stream';
 
+/** Bytes of the content, the last one included. */
+export interface BlobPart {
+  first: number;
+  last: number;
+}
+
 /** A place that keeps content by digest. Every call may be repeated. */
 export interface BlobBackend {
   readonly name: 'folder' | 's3';
@@ -10,7 +16,7 @@ export interface BlobBackend {
   /** Puts a file in place; readers see all of it or the former content. The file stays. */
   write(digest: string, file: string, bytes: number): Promise<void>;
   /** Throws the `BlobError` `missing` without the content. */
-  open(digest: string): Promise<Readable>;
+  open(digest: string, part?: BlobPart): Promise<Readable>;
   remove(digest: string): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { inScope } from '../db/scope.ts';
 import { Problem } from '../http/problem.ts';
 import type { Policies } from '../policy/policies.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { BlobBackend } from './backend.ts';
+import type { BlobBackend, BlobPart } from './backend.ts';
 import { BlobError } from './blob-error.ts';
 import { endAbandonedWrites, endIdleHoldings, listRemovable, removeContent } from './remove-content.ts';
 import { FolderBackend } from './folder-backend.ts';
@@ -125,6 +125,14 @@ export class Blobs {
     });
   }
 
+  /** Part of the content. It cannot be verified here: only all of it has a digest. */
+  async openPart(digest: string, part: BlobPart): Promise<Readable> {
+    const record = await this.#stored(digest);
+    const stream = await this.#openSource(record, part);
+    stream.once('end', () => count('read', 'ok', part.last - part.first + 1));
+    return stream;
+  }
+
   /** Removes content that nothing has referred to for the grace period. */
   async collect(): Promise<{ removed: number }> {
     const { db, policies, clock } = this.#options;
@@ -225,9 +233,9 @@ export class Blobs {
     throw new BlobError(code, `${digest} is ${code === 'corrupt' ? 'damaged' : 'not stored'}`);
   }
 
-  async #openSource(record: BlobRecord): Promise<Readable> {
+  async #openSource(record: BlobRecord, part?: BlobPart): Promise<Readable> {
     try {
-      return await this.#backend(record.backend).open(record.digest);
+      return await this.#backend(record.backend).open(record.digest, part);
     } catch (error) {
       if (!(error instanceof BlobError && error.code === 'missing')) {
         count('read', outcomeOf(error), 0);

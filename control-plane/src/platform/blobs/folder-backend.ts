@@ -1,8 +1,10 @@
 import { link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { hexOf, type BlobBackend } from './backend.ts';
+import { hexOf, type BlobBackend, type BlobPart } from './backend.ts';
 import { asBlobError, BlobError } from './blob-error.ts';
+
+const READ_BYTES = 262_144;
 
 /** Content in a folder. Files appear by rename once they are on the disk, so a crash leaves no half of one. */
 export class FolderBackend implements BlobBackend {
@@ -40,9 +42,13 @@ export class FolderBackend implements BlobBackend {
     }
   }
 
-  async open(digest: string): Promise<Readable> {
+  async open(digest: string, part?: BlobPart): Promise<Readable> {
     try {
-      return (await open(this.#pathOf(digest))).createReadStream();
+      const handle = await open(this.#pathOf(digest));
+      return handle.createReadStream({
+        highWaterMark: READ_BYTES,
+        ...(part ? { start: part.first, end: part.last } : {}),
+      });
     } catch (error) {
       if (!isMissing(error)) throw error;
       throw new BlobError('missing', `${digest} is not in the folder`, { cause: error });

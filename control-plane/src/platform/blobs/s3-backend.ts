@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import { hexOf, type BlobBackend } from './backend.ts';
+import { hexOf, type BlobBackend, type BlobPart } from './backend.ts';
 import { BlobError } from './blob-error.ts';
 import { sha256, signV4, type SigningKey } from './sign-v4.ts';
 
@@ -21,6 +21,12 @@ const UPLOAD_TIMEOUT_MS = 3_600_000;
 const ATTEMPTS = 4;
 const FIRST_PAUSE_MS = 200;
 const EMPTY_SHA256 = sha256('');
+
+/** The file of an upload, or the part that is read. */
+interface Content {
+  file?: string;
+  part?: BlobPart | undefined;
+}
 
 /** Content in a bucket of an S3-compatible service, by path-style addresses and signed requests. */
 export class S3Backend implements BlobBackend {
@@ -41,12 +47,12 @@ export class S3Backend implements BlobBackend {
   }
 
   async write(digest: string, file: string): Promise<void> {
-    const answer = await this.#send('PUT', digest, file);
+    const answer = await this.#send('PUT', digest, { file });
     await answer.body?.cancel();
   }
 
-  async open(digest: string): Promise<Readable> {
-    const answer = await this.#send('GET', digest);
+  async open(digest: string, part?: BlobPart): Promise<Readable> {
+    const answer = await this.#send('GET', digest, { part });
     if (answer.status === 404 || !answer.body)
       throw new BlobError('missing', `${digest} is not in the bucket`);
     return Readable.from(buffersOf(answer.body), { objectMode: false });
@@ -58,10 +64,10 @@ export class S3Backend implements BlobBackend {
   }
 
   /** Answers of success, and 404 for a missing key. Transient failures are retried a few times. */
-  async #send(method: string, digest: string, file?: string): Promise<Response> {
+  async #send(method: string, digest: string, content: Content = {}): Promise<Response> {
     let pause = FIRST_PAUSE_MS;
     for (let attempt = 1; ; attempt++) {
-      const outcome = await this.#sendOnce(method, digest, file);
+      const outcome = await this.#sendOnce(method, digest, content);
       if (outcome instanceof Response) return outcome;
       if (outcome.code === 'refused' || attempt === ATTEMPTS) throw outcome;
       await sleep(pause);
@@ -69,7 +75,7 @@ export class S3Backend implements BlobBackend {
     }
   }
 
-  async #sendOnce(method: string, digest: string, file?: string): Promise<Response | BlobError> {
+  async #sendOnce(method: string, digest: string, { file, part }: Content): Promise<Response | BlobError> {
     const hex = hexOf(digest);
     const { url: service, bucket, prefix } = this.#settings;
     const url = new URL(`${service.pathname.replace(/\/$/, '')}/${bucket}/${prefix}sha256/${hex}`, service);
@@ -84,7 +90,7 @@ export class S3Backend implements BlobBackend {
     try {
       const answer = await fetch(url, {
         method,
-        headers,
+        headers: part ? { ...headers, range: `bytes=${part.first}-${part.last}` } : headers,
         redirect: 'manual',
         signal: waiting.signal,
         ...(file === undefined ? {} : { body: await openAsBlob(file) }),

@@ -207,7 +207,7 @@ test('a stop that takes too long can be cut short, and what was committed is the
   const first = await start();
   await ask(first.url, 'create database committed');
   const found = await findPostmaster(join(dataDir, 'postgres'));
-  await Promise.all([first.stop(), first.stopAtOnce()]);
+  await Promise.all([first.stop(), first.stopImmediately()]);
   expect(await isRunning(found?.pid ?? 0)).toBe(false);
   expect(await readdir(dataDir)).not.toContain('postgres.supervisor');
   expect(await ask((await start()).urlFor('committed'), 'select 1')).toBe(1);

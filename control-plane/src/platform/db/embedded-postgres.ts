@@ -43,7 +43,7 @@ export type EmbeddedPostgres = {
   /** Ends the server and waits until it is gone. Safe to repeat. */
   stop(): Promise<void>;
   /** Ends the server without waiting for its sessions; may follow a `stop` that takes too long. */
-  stopAtOnce(): Promise<void>;
+  stopImmediately(): Promise<void>;
 };
 
 /** Starts, or takes over, the Postgres in the platform's data folder. */
@@ -109,7 +109,7 @@ async function start(
     urlFor: (database) => connectionUrl(postmaster.port, password, database),
     adopted: orphan !== undefined,
     stop: () => (stopped ??= stop(stopServer)),
-    stopAtOnce: () => stop(stopServerImmediately),
+    stopImmediately: () => stop(stopServerImmediately),
   };
 }
 

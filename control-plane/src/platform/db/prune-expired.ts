@@ -6,7 +6,7 @@ import type { Tick } from '../ticks/tick.ts';
 import type { Db } from './database.ts';
 
 /** Deletes the rows of a domain whose time is over. */
-export type Retention = (db: Db) => Promise<void>;
+export type Retention = (db: Db, policies: Policies) => Promise<void>;
 
 /** Deletes rows that are no longer usable. The clock is the database's, as in the policies of `0012_pruning.sql`. */
 export const pruneExpired = (ofDomains: readonly Retention[]): Tick<{ db: Db; policies: Policies }> => ({
@@ -22,6 +22,6 @@ export const pruneExpired = (ofDomains: readonly Retention[]): Tick<{ db: Db; po
     await sql`delete from pending_logins where expires_at < now()`.execute(db);
     await pruneHandledEvents(db);
     await pruneParkedEvents(db);
-    for (const prune of ofDomains) await prune(db);
+    for (const prune of ofDomains) await prune(db, policies);
   },
 });

@@ -55,6 +55,7 @@ export type Teardown =
   | { proof: 'never_started' }
   | { proof: 'observed'; processes: 0; ports: []; files: false; forced: boolean; observed_at: string }
   | { proof: 'wiped'; certificate_ids: string[] };
+export type AppEventType = Schemas['AppEventType'];
 export type StoredTeardown = Stored<Teardown>;
 export type StoredAppEnv = Stored<Schemas['AppEnv'][]>;
 export type StoredAppGate = Stored<Schemas['AppGate']>;

@@ -24,6 +24,33 @@ async function labels(count: number): Promise<string[]> {
   return (await readEvents(events.db, LOG_START, 100)).map(labelOf);
 }
 
+test('an envelope has its six fields, as they were emitted, and no other', async () => {
+  const [subjectId, correlationId] = [newId(), newId()];
+  const payload = { node_id: subjectId, hostname: 'six' };
+  const before = new Date();
+  await events.db.transaction().execute((tx) =>
+    emit(tx, {
+      type: 'node.enrolled',
+      subjectId,
+      organizationId: null,
+      correlationId,
+      payload,
+    }),
+  );
+  await waitUntil(async () => (await readEvents(events.db, LOG_START, 10)).length > 0);
+  const [event] = await readEvents(events.db, LOG_START, 10);
+  expect(event!.envelope).toEqual({
+    event_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    event_type: 'node.enrolled',
+    occurred_at: expect.any(String),
+    version: 1,
+    correlation_id: correlationId,
+    payload,
+  });
+  expect(Date.parse(event!.envelope.occurred_at)).toBeGreaterThanOrEqual(before.getTime() - 1000);
+  expect(event!.subjectId).toBe(subjectId);
+});
+
 test('an event is not read past an older transaction that is still running', async () => {
   const early = await beginTransaction(events.db);
   await emitLabelled(early.tx, newId(), 'early');

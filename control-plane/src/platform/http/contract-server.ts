@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 import { isUuid, newId } from '../ids.ts';
 import type { HttpMetrics } from '../telemetry/http-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { createAdmission, type AdmissionParts } from './admission/admission.ts';
+import { createAdmission, type AdmissionParts, type Admit } from './admission/admission.ts';
 import { DenialLog } from './admission/denial-log.ts';
 import type { CheckCreation } from './creation-limits.ts';
 import type { CallerIdentity } from './caller-identity.ts';
@@ -49,8 +49,10 @@ export interface ContractServerOptions<Caller extends CallerIdentity> {
   prepare?: (server: FastifyInstance) => Promise<void>;
 }
 
-export interface ContractServer {
+export interface ContractServer<Caller = unknown> {
   server: FastifyInstance;
+  /** For routes outside the contract, which share its limits. */
+  admit: Admit<Caller>;
   /** Stops accepting, lets requests in flight finish, ends streams and long polls, then closes. */
   stop(): Promise<void>;
 }
@@ -58,7 +60,7 @@ export interface ContractServer {
 /** A strict HTTP server of one OpenAPI document: anything outside the contract is refused. */
 export async function createContractServer<Caller extends CallerIdentity>(
   options: ContractServerOptions<Caller>,
-): Promise<ContractServer> {
+): Promise<ContractServer<Caller>> {
   const server: FastifyInstance = Fastify({
     ...options.fastify,
     bodyLimit: options.document['x-max-body-bytes'],
@@ -103,7 +105,7 @@ export async function createContractServer<Caller extends CallerIdentity>(
       ),
   });
   refuseUndeclaredMethods(server, options.document);
-  return { server, stop: () => graceful.stop() };
+  return { server, admit, stop: () => graceful.stop() };
 }
 
 /** A body that is read as a stream has nothing that a schema could check. */

@@ -22,6 +22,9 @@ function contentSecurityPolicy(publicUrl: string): string {
 
 const NOT_PAGES = /^\/(api|auth|idp|node|docs|openapi\.json|metrics|healthz|readyz|assets)(\/|$|\?)/;
 
+/** A file that a crawler or a browser asks for; no page of the console has a dot in its last part. */
+const FILE = /\.(txt|xml|json|ico|png|js|css|map|php|env)(\?|$)/;
+
 /**
  * Serves the built console with a strict CSP; unknown paths are routes of the console, except those of the
  * API.
@@ -41,13 +44,15 @@ export async function serveConsole(
     await scope.register(fastifyStatic, {
       root: folder,
       wildcard: false,
+      // The build holds a .br and a .gz of every text file.
+      preCompressed: true,
       setHeaders: (reply, path) => {
         const hashed = path.startsWith(join(folder, 'assets'));
         void reply.header('cache-control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache');
       },
     });
     scope.get('/*', async (request, reply) => {
-      if (NOT_PAGES.test(request.url)) {
+      if (NOT_PAGES.test(request.url) || FILE.test(request.url)) {
         return await sendProblem(new Problem('not_found', 'This path does not exist.'), request, reply);
       }
       return await reply.header('cache-control', 'no-cache').sendFile('index.html');

@@ -4,7 +4,7 @@ import type { Sealer } from './seal.ts';
 import type { SealedColumn } from './sealed-columns.ts';
 import { last } from '../present.ts';
 
-const AT_ONCE = 50;
+const BATCH = 50;
 
 export interface SealCount {
   /** Checked values. */
@@ -39,7 +39,7 @@ export async function resealColumn(
     const rows = await nextRows(db, column, after);
     for (const row of rows) await resealRow(db, sealer, column, row, { verify, count });
     if (rows.length > 0) onBatch?.(column, count);
-    after = rows.length === AT_ONCE ? keyOf(column, last(rows, 'row of the statement')) : null;
+    after = rows.length === BATCH ? keyOf(column, last(rows, 'row of the statement')) : null;
   } while (after !== null);
   return count;
 }
@@ -58,7 +58,7 @@ async function nextRows(
   const key = sql.join(by.map((name) => sql.ref(name)));
   const beyond = after === null ? sql`true` : sql`(${key}) > (${sql.join(after)})`;
   const { rows } = await sql<Row>`select ${key}, ${sql.ref(column)} as sealed_value from ${sql.table(table)}
-    where ${sql.ref(column)} is not null and ${beyond} order by ${key} limit ${AT_ONCE}`.execute(db);
+    where ${sql.ref(column)} is not null and ${beyond} order by ${key} limit ${BATCH}`.execute(db);
   return rows;
 }
 

@@ -38,14 +38,14 @@ function recorder(
 ) {
   const periods: number[] = [];
   let running = 0;
-  let atOnce = 0;
+  let together = 0;
   const tick: Tick<object> = {
     name,
     everySeconds: 10,
     catchUp,
     async run(_services, period) {
       running += 1;
-      atOnce = Math.max(atOnce, running);
+      together = Math.max(together, running);
       try {
         await work();
         periods.push((period.to.getTime() - start.getTime()) / 1000);
@@ -54,7 +54,7 @@ function recorder(
       }
     },
   };
-  return { tick, periods, mostAtOnce: () => atOnce };
+  return { tick, periods, mostTogether: () => together };
 }
 
 function run(database: Database, tick: Tick<object>, now: Date): Promise<TickOutcome> {
@@ -68,12 +68,12 @@ function run(database: Database, tick: Tick<object>, now: Date): Promise<TickOut
 }
 
 it('runs each period once, one runner at a time, with any number of processes', async () => {
-  const { tick, periods, mostAtOnce } = recorder('once', 'each', () => pause(20));
+  const { tick, periods, mostTogether } = recorder('once', 'each', () => pause(20));
   for (const second of [0, 3, 10, 11, 20]) {
     await Promise.all([one, two, one, two, one, two].map((database) => run(database, tick, after(second))));
   }
   expect(periods).toEqual([0, 10, 20]);
-  expect(mostAtOnce()).toBe(1);
+  expect(mostTogether()).toBe(1);
 });
 
 it('catches up each missed period in order', async () => {

@@ -86,6 +86,19 @@ it('applies the changes, and a second run changes nothing', async () => {
   expect(printed).toContain('todo  install qemu-system-x86');
 });
 
+it('keeps the host from assembling what tenants write, but not what it uses itself', async () => {
+  await bootstrap(command({ apply: true }), run, print);
+  const rules = at('etc/udev/rules.d/62-gpuaas-slot-disks.rules').split('\n');
+  expect(rules.filter((rule) => rule.includes('ID_SERIAL_SHORT'))).toEqual([
+    'ENV{ID_SERIAL_SHORT}=="BTLA321000", GOTO="gpuaas_end"',
+    'ENV{ID_SERIAL_SHORT}=="BTLA321001", GOTO="gpuaas_end"',
+  ]);
+  expect(rules).toContain(
+    'ENV{ID_FS_TYPE}=="*_member", ENV{GPUAAS_FS_TYPE}="$env{ID_FS_TYPE}", ENV{ID_FS_TYPE}=""',
+  );
+  expect(ran).toContain('udevadm control --reload');
+});
+
 it('finishes an interrupted change even though its file is in place', async () => {
   const failing: RunCommand = async (tool, args) =>
     tool === 'update-grub' ? { code: 1, stdout: '', stderr: 'no space left' } : await run(tool, args);

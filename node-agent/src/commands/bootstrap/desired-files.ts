@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { HIDDEN_TYPE } from '../../host/linux/inventory/disk-use.ts';
 import { dhcpPaths, dnsmasqConfig } from '../../host/linux/network/dhcp.ts';
 import { STANDARD_MTU, type NetworkProfile } from '../../host/linux/network/profiles.ts';
 
@@ -15,6 +16,8 @@ export interface HostProfile {
   /** Whether it has InfiniBand adapters, including adapters without an interface yet. */
   infiniband: boolean;
   processor: 'intel' | 'amd';
+  /** Serial numbers of the NVMe disks that the host itself uses: its arrays, volume groups and mounts stay. */
+  hostDisks: readonly string[];
   network: NetworkProfile;
 }
 
@@ -63,6 +66,13 @@ export function desiredFiles(profile: HostProfile): DesiredFile[] {
             needsReboot: true,
           },
         ]),
+    {
+      path: '/etc/udev/rules.d/62-gpuaas-slot-disks.rules',
+      content: slotDiskRules(profile.hostDisks),
+      why: 'the host assembles no array and no volume group from what a tenant wrote on a slot’s disk',
+      afterwards: [['udevadm', 'control', '--reload']],
+      needsReboot: false,
+    },
     {
       path: '/etc/sysctl.d/60-gpuaas.conf',
       content: sysctls({ 'net.ipv4.ip_forward': '1', ...network.hostSysctls }),
@@ -116,6 +126,22 @@ export function kernelArguments({ processor, hugepagesGib }: HostProfile): strin
     'iommu=pt',
     ...(hugepagesGib > 0 ? ['default_hugepagesz=2M', 'hugepagesz=1G', `hugepages=${hugepagesGib}`] : []),
   ];
+}
+
+/**
+ * Between the rules that probe a disk (60) and those that assemble md (64) and LVM (69). Both skip a device without a
+ * member's type; the type stays readable for the agent.
+ */
+function slotDiskRules(hostDisks: readonly string[]): string {
+  const skip = hostDisks.map((serial) => `ENV{ID_SERIAL_SHORT}=="${serial}", GOTO="gpuaas_end"`);
+  return [
+    'SUBSYSTEM!="block", GOTO="gpuaas_end"',
+    'KERNEL!="nvme*", GOTO="gpuaas_end"',
+    ...skip,
+    `ENV{ID_FS_TYPE}=="*_member", ENV{${HIDDEN_TYPE}}="$env{ID_FS_TYPE}", ENV{ID_FS_TYPE}=""`,
+    'LABEL="gpuaas_end"',
+    '',
+  ].join('\n');
 }
 
 function ipoibPlan(interfaces: readonly string[]): string {

@@ -95,7 +95,11 @@ export async function planBootstrap(
   return { changes, inPlace, rebootReasons: rebootReasons(files, devices, profile, changes) };
 }
 
-function profileOf(files: HostFiles, { gpus, pci }: HostDevices, options: BootstrapOptions): HostProfile {
+function profileOf(
+  files: HostFiles,
+  { disks, gpus, pci }: HostDevices,
+  options: BootstrapOptions,
+): HostProfile {
   const functions = readFabrics(files, pci).flatMap((fabric) =>
     fabric.functions.map(({ device }) => device.id),
   );
@@ -110,6 +114,10 @@ function profileOf(files: HostFiles, { gpus, pci }: HostDevices, options: Bootst
       .flatMap(({ pf }) => files.list(`/sys/bus/pci/devices/${pf.address}/net`)),
     infiniband: readFabrics(files, pci).some(({ pf }) => pf.pciClass.startsWith('0207')),
     network: NETWORK_PROFILES[options.networkProfile],
+    hostDisks: disks
+      .filter(({ use }) => use.bootReason !== null || use.mounts.length > 0 || use.holders.length > 0)
+      .flatMap(({ serial }) => serial ?? [])
+      .toSorted(),
     processor: /amd|epyc/i.test(readProcessors(files).model) ? 'amd' : 'intel',
   };
 }

@@ -12,7 +12,6 @@ import { readHugepages } from './inventory/processors.ts';
 import type { LinuxSettings } from './settings.ts';
 import { domainName } from './vm/domain.ts';
 import type { Libvirt } from './vm/libvirt.ts';
-import type { SliceRecord } from './vm/slice-record.ts';
 
 export interface PlanCheck {
   files: HostFiles;
@@ -20,7 +19,8 @@ export interface PlanCheck {
   settings: LinuxSettings;
   libvirt: Libvirt;
   network: SliceNetwork;
-  record: SliceRecord;
+  /** Serial numbers of the disks that the allocation wrote in an earlier attempt. */
+  written: () => Promise<ReadonlySet<string>>;
 }
 
 const KIB_PER_GIB = 1024 * 1024;
@@ -80,11 +80,13 @@ function checkBinding(
   }
 }
 
-async function checkDisk(check: PlanCheck, disk: SlotDisk, plan: VmPlan): Promise<void> {
-  const { settings, libvirt, run, record } = check;
+/** The disk is free and blank, or carries what an earlier attempt of this launch wrote. */
+export async function checkDisk(check: PlanCheck, disk: SlotDisk, plan: VmPlan): Promise<void> {
+  const { settings, libvirt, run } = check;
   const own = { domain: domainName(plan.allocation_id) };
-  await requireUnusedDisk({ root: settings.root, libvirt }, disk, own);
-  if ((await record.read('cloning'))?.serials.includes(disk.serial)) return;
+  const isWritten = (await check.written()).has(disk.serial);
+  await requireUnusedDisk({ root: settings.root, libvirt }, disk, own, isWritten);
+  if (isWritten) return;
   const signatures = await findSignatures(run, disk);
   if (signatures.length === 0) return;
   const detail = `disk ${disk.serial} still carries data of another use: ${signatures.join(', ')}`;

@@ -1,10 +1,12 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { sleep } from '../../backoff.ts';
 import { writeDurable } from '../../durable-file.ts';
 import type { Logger } from '../../logger.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
+import { disksWrittenBy, noteDisksToWrite } from '../../slices/written-disks.ts';
 import { TaskError } from '../../tasks/task-error.ts';
 import {
   GuestUnreachableError,
@@ -15,9 +17,10 @@ import {
 } from '../host.ts';
 import { readConsole } from '../read-console.ts';
 import { hostKeyFacts } from '../ssh-key-pair.ts';
-import { checkPlan } from './check-plan.ts';
+import { checkDisk, checkPlan, type PlanCheck } from './check-plan.ts';
 import { runOrThrow, type RunCommand } from './commands.ts';
 import { dialGuest } from './guest/dial-guest.ts';
+import { releaseHolders } from './disks/release-holders.ts';
 import { requireUnusedDisk } from './disks/require-unused-disk.ts';
 import { resolveDisk, type SlotDisk } from './disks/resolve-disk.ts';
 import { verifyWipe } from './disks/verify-wipe.ts';
@@ -55,6 +58,7 @@ export type SliceMachines = Pick<
   | 'removeVm'
   | 'vmExists'
   | 'cleanNetwork'
+  | 'requireUnusedDisk'
   | 'wipeDisk'
   | 'verifyWipe'
   | 'openGuestPort'
@@ -88,10 +92,28 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
   });
   const profile = NETWORK_PROFILES[settings.networkProfile];
   const recordOf = (allocationId: string) => openSliceRecord(dir, allocationId);
+  const planCheck = ({ allocation_id }: VmPlan): PlanCheck => ({
+    files,
+    run,
+    settings,
+    libvirt,
+    network,
+    written: () => disksWrittenBy(dir, allocation_id),
+  });
 
   async function disksOf(slots: VmPlan['slots']): Promise<SlotDisk[]> {
     const devices = await readHostDevices(files, run);
     return slots.map((slot) => resolveDisk(settings.root, devices, slot));
+  }
+
+  async function diskOf(slot: SlotBundle): Promise<SlotDisk> {
+    return resolveDisk(settings.root, await readHostDevices(files, run), slot);
+  }
+
+  async function unusedDisk(slot: SlotBundle, isWritten: boolean): Promise<SlotDisk> {
+    const disk = await diskOf(slot);
+    await requireUnusedDisk({ root: settings.root, libvirt }, disk, null, isWritten);
+    return disk;
   }
 
   async function domainFacts(plan: VmPlan, folder: string) {
@@ -127,8 +149,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
   }
 
   return {
-    checkPlan: (plan) =>
-      checkPlan({ files, run, settings, libvirt, network, record: recordOf(plan.allocation_id) }, plan),
+    checkPlan: (plan) => checkPlan(planCheck(plan), plan),
 
     async runsAsPlanned(plan) {
       const name = domainName(plan.allocation_id);
@@ -140,10 +161,16 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
       const record = recordOf(plan.allocation_id);
       if ((await record.read('image'))?.digest === plan.image.digest) return;
       await images.use(plan.image.digest, part(step, 0, 40), async (file) => {
-        const [boot] = await disksOf([plan.boot_slot]);
-        if (!boot) throw new TaskError('plan_refused', 'the bundle has no boot disk');
-        await record.write('cloning', { serials: plan.slots.map((slot) => slot.nvme_serial) });
-        await writeImage(run, file, boot, part(step, 40, 100));
+        // The download may have taken minutes, and the disks may be in use since.
+        const check = planCheck(plan);
+        const disks = await disksOf(plan.slots);
+        for (const disk of disks) await checkDisk(check, disk, plan);
+        await noteDisksToWrite(
+          dir,
+          plan.allocation_id,
+          disks.map(({ serial }) => serial),
+        );
+        await writeImage(run, file, await diskOf(plan.boot_slot), part(step, 40, 100));
       });
       await record.write('image', { digest: plan.image.digest });
     },
@@ -235,17 +262,16 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
       return await network.residue(slots);
     },
 
-    async wipeDisk(slot, method, step) {
-      const [disk] = await disksOf([slot]);
-      if (!disk) throw new TaskError('plan_refused', `there is no disk ${slot.nvme_serial} in this host`);
-      await requireUnusedDisk({ root: settings.root, libvirt }, disk, null);
+    async requireUnusedDisk(slot, isWritten) {
+      await unusedDisk(slot, isWritten);
+    },
+    async wipeDisk(slot, { method, isWritten }, step) {
+      const disk = await unusedDisk(slot, isWritten);
+      await releaseHolders(run, disk, step.signal);
       await wipeDisk(run, disk, method, step);
     },
-
-    async verifyWipe(slot, step) {
-      const [disk] = await disksOf([slot]);
-      if (!disk) throw new TaskError('plan_refused', `there is no disk ${slot.nvme_serial} in this host`);
-      return await verifyWipe(run, disk, step);
+    async verifyWipe(slot, depth, step) {
+      return await verifyWipe(run, await diskOf(slot), depth, step);
     },
 
     async setIngress(allocationId, rules) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AGENT_VERSION } from '../../agent-version.ts';
 import { ensureFolder, isErrno, readJson, writeDurable } from '../../durable-file.ts';
 import type { WipeProof } from '../host.ts';
+import type { NvmeDisk } from './host-tree/host-tree.ts';
 
 /** Content of a disk: its allocation, and its image if it is a boot disk. */
 export interface DiskLabel {
@@ -16,12 +17,23 @@ export interface SimulatedDisks {
   /** Null for a blank disk, `foreign` for content without a label. */
   label(serial: string): Promise<DiskLabel | 'foreign' | null>;
   write(serial: string, label: DiskLabel): Promise<void>;
+  /** Partitions and file systems as the kernel would show them; null for a blank disk. */
+  layout(serial: string): Promise<DiskLayout | null>;
   homeFolder(serial: string): string;
   wipe(serial: string, options: { leaveResidue: boolean }): Promise<void>;
   verifyBlank(serial: string): Promise<WipeProof>;
 }
 
+export type DiskLayout = Pick<NvmeDisk, 'filesystem' | 'partitions'>;
+
 const LABEL = 'label.json';
+const LAYOUT = 'layout.json';
+/** As images of clouds are: a partition table with an EFI system partition beside the root file system. */
+const IMAGE_LAYOUT: DiskLayout = {
+  partitions: [{ filesystem: 'ext4' }, { efi: true, filesystem: 'vfat' }],
+};
+/** Content that came without a description. */
+const UNDESCRIBED: DiskLayout = { filesystem: 'ext4' };
 
 export function openDisks(dir: string): SimulatedDisks {
   const folder = (serial: string): string => join(dir, 'disks', serial);
@@ -44,7 +56,13 @@ export function openDisks(dir: string): SimulatedDisks {
     async write(serial, label) {
       await ensureFolder(folder(serial));
       await writeDurable(join(folder(serial), LABEL), `${JSON.stringify(label)}\n`);
-      if (label.image !== null) await ensureFolder(join(folder(serial), 'home'));
+      if (label.image === null) return;
+      await ensureFolder(join(folder(serial), 'home'));
+      await writeDurable(join(folder(serial), LAYOUT), `${JSON.stringify(IMAGE_LAYOUT)}\n`);
+    },
+    async layout(serial) {
+      if ((await entries(serial)).length === 0) return null;
+      return (await readJson<DiskLayout>(join(folder(serial), LAYOUT))) ?? UNDESCRIBED;
     },
     async wipe(serial, { leaveResidue }) {
       for (const name of await entries(serial)) {

@@ -1,22 +1,27 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { sleep } from '../../backoff.ts';
 import type { AgentConfig } from '../../config.ts';
 import { readJson, writeDurable } from '../../durable-file.ts';
 import type { Logger } from '../../logger.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
+import { disksWrittenBy, noteDisksToWrite } from '../../slices/written-disks.ts';
 import { TaskError } from '../../tasks/task-error.ts';
 import { compareIngress } from '../compare-ingress.ts';
 import { GuestUnreachableError, type Host, type ObservedVm, type HostOperation } from '../host.ts';
 import type { RunCommand } from '../linux/commands.ts';
+import { refuseHostUse } from '../linux/disks/require-unused-disk.ts';
+import type { HostFiles } from '../linux/host-files.ts';
+import { readHostDevices } from '../linux/inventory/inventory.ts';
 import { discoverTopology } from '../linux/topology/discover-topology.ts';
 import { currentBootId } from './boot-id.ts';
 import { checkBundle } from './check-bundle.ts';
 import { checkSimulatedPrerequisites } from './check-prerequisites.ts';
-import { openDisks } from './disks.ts';
-import { mountsOf, type HasFault } from './faults.ts';
+import { openDisks, type DiskLayout } from './disks.ts';
+import type { HasFault } from './faults.ts';
 import { checkReadiness } from './guest/check-readiness.ts';
 import { readConsole } from '../read-console.ts';
 import { hostKeyFacts } from '../ssh-key-pair.ts';
@@ -74,13 +79,22 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     return (await readJson<{ mode: Mode }>(join(dir, 'mode.json')))?.mode ?? 'slice';
   }
 
+  /** What the kernel of the machine shows at this moment. */
+  async function kernelFiles(): Promise<HostFiles> {
+    const layouts = new Map<string, DiskLayout>();
+    for (const { nvme_serial } of hardware.slots) {
+      const layout = await disks.layout(nvme_serial);
+      if (layout) layouts.set(nvme_serial, layout);
+    }
+    return openMemoryFiles(simulatedTree(hardware, await currentMode(), hasFault, layouts));
+  }
+
   return {
     bootId,
 
     async discoverTopology(step) {
       await pace.spend(1_500, step);
-      const tree = simulatedTree(hardware, await currentMode(), hasFault);
-      return await discoverTopology(openMemoryFiles(tree), simulatedTools, hostname);
+      return await discoverTopology(await kernelFiles(), simulatedTools, hostname);
     },
 
     async checkPrerequisites(demand, step) {
@@ -98,9 +112,9 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
 
     async checkPlan(plan) {
       checkBundle(plan, hardware, hasFault);
+      const written = await disksWrittenBy(dir, plan.allocation_id);
       for (const slot of plan.slots) {
-        const label = await disks.label(slot.nvme_serial);
-        if (label === null || (label !== 'foreign' && label.allocation_id === plan.allocation_id)) continue;
+        if (written.has(slot.nvme_serial) || (await disks.label(slot.nvme_serial)) === null) continue;
         throw new TaskError('disk_not_clean', `disk ${slot.nvme_serial} still carries data of another use`);
       }
     },
@@ -116,7 +130,12 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       const boot = plan.boot_slot.nvme_serial;
       const present = await disks.label(boot);
       if (present === null || present === 'foreign' || present.image !== image) {
-        // Labelled before the first byte: a crash must not leave a disk that looks blank.
+        // Noted and labelled before the first byte: a crash must not leave a disk that looks blank.
+        await noteDisksToWrite(
+          dir,
+          plan.allocation_id,
+          plan.slots.map((slot) => slot.nvme_serial),
+        );
         await disks.write(boot, { allocation_id: plan.allocation_id, image: null });
         if (hasFault('slow_clone')) await createPace(1).spend(SLOW_CLONE_MS, step);
         else await pace.spend(CLONE_MS, step);
@@ -205,27 +224,14 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       );
     },
 
-    async wipeDisk(slot, _method, step) {
-      const known = hardware.slots.find((own) => own.nvme_serial === slot.nvme_serial);
-      if (!known)
-        throw new TaskError('disk_unknown', `there is no data disk ${slot.nvme_serial} in this host`);
-      const mounts = mountsOf(known, hasFault);
-      if (mounts.length > 0) {
-        throw new TaskError('disk_mounted', `disk ${slot.nvme_serial} is mounted on ${mounts.join(', ')}`);
-      }
-      for (const { plan } of await vms.list()) {
-        if (plan.slots.some((used) => used.nvme_serial === slot.nvme_serial)) {
-          throw new TaskError(
-            'disk_in_use',
-            `disk ${slot.nvme_serial} is used by the VM of ${plan.allocation_id}`,
-          );
-        }
-      }
+    requireUnusedDisk,
+    async wipeDisk(slot, { isWritten }, step) {
+      await requireUnusedDisk(slot, isWritten);
       await disks.wipe(slot.nvme_serial, { leaveResidue: hasFault('wipe_fails') });
       await pace.spend(WIPE_MS, step);
     },
 
-    async verifyWipe(slot, step) {
+    async verifyWipe(slot, _depth, step) {
       await pace.spend(700, step);
       return await disks.verifyBlank(slot.nvme_serial);
     },
@@ -331,6 +337,19 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       return await readConsole(consoleFile(vm.guest_folder));
     },
   };
+
+  async function requireUnusedDisk({ nvme_serial }: SlotBundle, isWritten: boolean): Promise<void> {
+    const known = (await readHostDevices(await kernelFiles(), simulatedTools)).disks.find(
+      ({ serial }) => serial === nvme_serial,
+    );
+    if (!known) throw new TaskError('disk_unknown', `there is no data disk ${nvme_serial} in this host`);
+    refuseHostUse(nvme_serial, known.use, isWritten);
+    for (const { plan } of await vms.list()) {
+      if (!plan.slots.some((used) => used.nvme_serial === nvme_serial)) continue;
+      const detail = `disk ${nvme_serial} is used by the VM of ${plan.allocation_id}`;
+      throw new TaskError('disk_in_use', detail);
+    }
+  }
 
   async function sshPort(allocationId: string): Promise<number | null> {
     return (await vms.running(allocationId))?.ssh_port ?? null;

@@ -58,10 +58,11 @@ it('shows faults as the kernel would', async () => {
   expect(withoutIommu.left_out.filter(({ code }) => code === 'iommu_off')).toHaveLength(24);
 });
 
-it('binds the GPUs to the vendor’s driver in baremetal mode', async () => {
+it('binds the GPUs to the vendor’s driver in baremetal mode, and takes back the virtual functions', async () => {
   const tree = simulatedTree(hardware, 'baremetal', () => false);
   const { candidates } = await discoverTopology(openMemoryFiles(tree), noTools, HOSTNAME);
   expect(candidates.every((slot) => slot.gpu_driver === 'nvidia')).toBe(true);
+  expect(candidates.every((slot) => slot.fabric_vf_pci_address === null)).toBe(true);
 });
 
 it.each<SimulatedFault[][]>([[[]], [['gpu_lost', 'disk_mounted']]])(

@@ -63,6 +63,8 @@ export class TerminalSession {
     if (recorder) ws.send(Buffer.from(recorder.notice), { binary: true });
     channel.on('data', (data: Buffer) => this.#toBrowser(data));
     channel.stderr.on('data', (data: Buffer) => this.#toBrowser(data));
+    // One listener for all frames: a paused WebSocket still delivers the frames it has already read.
+    channel.on('drain', () => ws.resume());
     const lost = async (otherwise: string): Promise<void> =>
       this.end((await whyClosed().catch(() => null)) ?? otherwise);
     channel.on('close', () => void lost('The shell has ended.'));
@@ -116,8 +118,6 @@ export class TerminalSession {
     }
     this.#bytesIn += data.length;
     this.#metered.toGuest(data.length);
-    if (channel.write(data)) return;
-    this.#ws.pause();
-    channel.once('drain', () => this.#ws.resume());
+    if (!channel.write(data)) this.#ws.pause();
   }
 }

@@ -5,6 +5,8 @@ import { step } from '../../../platform/workflows/definition.ts';
 import { runTask, taskSteps } from '../../tasks/run-task.ts';
 import { isExecutedBy } from '../execution.ts';
 import { liveClaims } from '../claims.ts';
+import { emitSlotsChanged } from '../../fleet/slots/transition-slots.ts';
+import { decideCleanup, type CleanupCause, type CleanupSituation } from './decide-cleanup.ts';
 import { blockHost } from './host-cleanup.ts';
 import { type AllocationRow, hostOf, lockAllocation } from '../transition-allocation.ts';
 import type { CleanupServices } from './record-cleanup.ts';
@@ -36,6 +38,9 @@ export function cleanUpSteps(prefix: CleanUpRun['prefix']): string[] {
 export interface CleanUpPlan {
   kind: 'wipe' | 'erase';
   attempts: number;
+  /** Absent from plans of earlier releases. */
+  cause?: CleanupCause;
+  isPreConfirmed?: boolean;
 }
 
 /**
@@ -50,7 +55,7 @@ export async function cleanUp(
 ): Promise<CleanUpResult> {
   switch (plan.kind) {
     case 'wipe':
-      return await haveWiped(services, allocationId, run, plan.attempts);
+      return await haveWiped(services, allocationId, run, plan);
     case 'erase':
       return await haveErased(services, allocationId, run, plan.attempts);
     default:
@@ -62,42 +67,53 @@ export async function cleanUp(
 export function planCleanUp(
   policies: Policies,
   { root_granted_at }: Pick<AllocationRow, 'root_granted_at'>,
+  cause: CleanupCause,
 ): CleanUpPlan {
-  const attempts = policies.get('allocations.wipe_attempts');
-  return { kind: root_granted_at ? 'erase' : 'wipe', attempts };
+  return {
+    kind: root_granted_at ? 'erase' : 'wipe',
+    attempts: policies.get('allocations.wipe_attempts'),
+    cause,
+    isPreConfirmed: policies.get('allocations.wipe_after_failed_launch'),
+  };
 }
 
 /** The plan for callers that have not loaded the allocation. */
 export async function loadCleanUpPlan(
   { db, policies }: Services,
   allocationId: string,
+  cause: CleanupCause,
 ): Promise<CleanUpPlan> {
   const allocation = await db
     .selectFrom('allocations')
     .select('root_granted_at')
     .where('id', '=', allocationId)
     .executeTakeFirstOrThrow();
-  return planCleanUp(policies, allocation);
+  return planCleanUp(policies, allocation, cause);
 }
 
 async function haveWiped(
   services: CleanupServices,
   allocationId: string,
   run: CleanUpRun,
-  attempts: number,
+  plan: CleanUpPlan,
 ): Promise<CleanUpResult> {
   const name = `${run.prefix}.wipe`;
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+  let failures = 0;
+  let refusal: string | null = null;
+  for (let attempt = 1; attempt <= plan.attempts; attempt += 1) {
     const deadlineSeconds = services.policies.get('allocations.wipe_deadline_seconds');
     const result = await runTask(services, name, deadlineSeconds, (tx) =>
-      cleanUpTask(services, tx, allocationId, run, attempt),
+      cleanUpTask(services, tx, allocationId, { ...run, attempt }, { ...plan, failures, refusal }),
     );
     const left = await step(`${name}.record`, () =>
       services.cleanupRecorder.record(services, { allocationId, workflowId: run.workflowId, result }),
     );
     if (left !== 'held') return left;
+    // The host did as it was asked, or nothing more was asked of it.
+    if (result === null || result.outcome === 'succeeded') break;
+    [failures, refusal] = [failures + 1, result.error?.code ?? null];
   }
-  await step(`${name}.blocked`, () => quarantine(services, allocationId, attempts));
+  await step(`${name}.blocked`, () => quarantine(services, allocationId, failures));
   return 'blocked';
 }
 
@@ -130,11 +146,18 @@ async function cleanUpTask(
   services: Services,
   tx: Tx,
   allocationId: string,
-  run: CleanUpRun,
-  attempt: number,
+  { attempt, ...run }: CleanUpRun & { attempt: number },
+  {
+    cause = 'release',
+    isPreConfirmed = false,
+    ...plan
+  }: CleanUpPlan & Pick<CleanupSituation, 'failures' | 'refusal'>,
 ) {
   const allocation = await lockAllocation(tx, allocationId);
   if (!isExecutedBy(allocation, run.workflowId) || (await liveClaims(tx, allocationId)) === 0) return null;
+  const { ownDataOnly } = shapeOf(allocation);
+  const decision = decideCleanup({ ...plan, cause, isPreConfirmed, ownDataOnly });
+  if (decision.kind === 'wait_for_operator') return null;
   const about = {
     nodeId: hostOf(allocation),
     correlationId: allocation.correlation_id,
@@ -142,10 +165,10 @@ async function cleanUpTask(
     workflowId: run.workflowId,
     dedupeKey: `${run.workflowId}:wipe:${attempt}`,
   };
-  return { ...about, ...(await shapeOf(allocation).cleanupTask(services, tx, allocation)) };
+  return { ...about, ...(await shapeOf(allocation).cleanupTask(services, tx, allocation, decision.scope)) };
 }
 
-/** No immediate retry from here: the reconciler retries after a while, and an operator may earlier. */
+/** Only an operator leads out of here. */
 async function quarantine(
   services: Services,
   allocationId: string,
@@ -158,6 +181,8 @@ async function quarantine(
     // another tenant.
     if ((await liveClaims(tx, allocationId)) === 0) return;
     if (why !== undefined) await blockHost(tx, allocation, `Not erased: ${why}`);
+    else await shapeOf(allocation).moveHeld(tx, allocation, { to: 'cleanup_blocked' });
+    await emitSlotsChanged(tx, hostOf(allocation), allocation.correlation_id);
     await shapeOf(allocation).reportBlocked(services, tx, allocation, { attempts, why });
   });
 }

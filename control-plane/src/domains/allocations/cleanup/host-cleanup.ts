@@ -50,7 +50,7 @@ export async function recordHostCleanup(
   result: TaskOutcome & { taskId: string },
 ): Promise<void> {
   const proof = proofOf(result.output);
-  if (!proof) return await blockHost(tx, allocation, 'The host gave no proof of its cleanup.');
+  if (!proof) return await noteUnproven(tx, allocation, 'The host gave no proof of its cleanup.');
   const verified = proof.verified && proof.user_absent && proof.leftovers.length === 0;
   await storeCleanupProof(tx, allocation, {
     source: { kind: 'task', taskId: result.taskId },
@@ -62,7 +62,15 @@ export async function recordHostCleanup(
   });
   if (allocation.root_granted_at) await blockHost(tx, allocation, 'Its tenant had root; it must be erased.');
   else if (verified) await returnHostToPool(services, tx, allocation);
-  else await blockHost(tx, allocation, `Cleanup not verified: ${proof.verification}`);
+  else await noteUnproven(tx, allocation, `Cleanup not verified: ${proof.verification}`);
+}
+
+/** The workflow decides whether another attempt follows or an operator must act. */
+async function noteUnproven(tx: Tx, allocation: AllocationRow, detail: string): Promise<void> {
+  await transitionNodeSlots(tx, hostOf(allocation), {
+    to: 'unchanged',
+    health: { state: 'unhealthy', detail: detail.slice(0, 500) },
+  });
 }
 
 /** Stores the evidence of an attempt once, however often the step runs. */

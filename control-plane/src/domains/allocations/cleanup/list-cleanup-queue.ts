@@ -8,7 +8,10 @@ import { recentWipes } from '../certificates/list-wipe-certificates.ts';
 
 type BlockedSlot = components['schemas']['BlockedSlot'];
 
-/** Quarantined slots with the evidence of their wipes, oldest first. */
+/**
+ * Quarantined slots with the evidence of their wipes, oldest first. A slot whose wipe is retried stays in the queue until
+ * the wipe is proven: its health tells it from a slot that is wiped for the first time.
+ */
 export async function listCleanupQueue(
   observer: SlotObserver,
   db: Db | Tx,
@@ -18,7 +21,12 @@ export async function listCleanupQueue(
   const rows = await db
     .selectFrom('node_resource_slots')
     .select(['id', 'node_id'])
-    .where('state', '=', 'cleanup_blocked')
+    .where((e) =>
+      e.or([
+        e('state', '=', 'cleanup_blocked'),
+        e.and([e('state', '=', 'cleaning'), e('health_state', '=', 'unhealthy')]),
+      ]),
+    )
     .$call(fromCursor(after, (q, [id]) => q.where('id', '>', id)))
     .orderBy('id')
     .limit(query.limit + 1)

@@ -4,13 +4,18 @@ import type { AllocationRow } from '../transition-allocation.ts';
 import { shapeOf } from '../shapes/shape-of.ts';
 
 /**
- * Quarantines everything an allocation still holds: it may contain the tenant's data until its cleanup is
- * proven.
+ * Takes everything an allocation still holds out of sale: it may contain the tenant's data until its cleanup is
+ * proven. Quarantined if only an operator may go on, `cleaning` while the platform may.
  */
-export async function quarantineHeldSlots(tx: Tx, allocation: AllocationRow, detail: string): Promise<void> {
+export async function quarantineHeldSlots(
+  tx: Tx,
+  allocation: AllocationRow,
+  detail: string,
+  to: 'cleanup_blocked' | 'cleaning' = 'cleanup_blocked',
+): Promise<void> {
   if (!allocation.node_id) return;
   const move = {
-    to: 'cleanup_blocked',
+    to,
     health: { state: 'unhealthy', detail: detail.slice(0, 500) },
   } as const;
   await shapeOf(allocation).moveHeld(tx, allocation, move);

@@ -6,23 +6,31 @@ import type { Services } from '../../../platform/services.ts';
 import { executedBy } from '../execution.ts';
 import { liveClaims } from '../claims.ts';
 import { cleanupWorkflow, cleanupWorkflowId } from './cleanup.workflow.ts';
-import { findBlockedSlot, isCleaning } from './find-blocked-slot.ts';
+import type { CleanupCause } from './decide-cleanup.ts';
+import { findBlockedSlot, isCleaning, type BlockedClaim } from './find-blocked-slot.ts';
 import { lockAllocation, type AllocationRow } from '../transition-allocation.ts';
 import { releaseWorkflow, releaseWorkflowId } from '../release/release.workflow.ts';
 
-/** Starts another round of wipes for everything that the allocation of a quarantined slot still holds. */
-export async function retryCleanup(
+/** Starts another round of wipes for everything that the allocations of quarantined slots still hold. */
+export async function retryCleanups(
   services: Services,
   tx: Tx,
-  slotId: string,
+  slotIds: readonly string[],
+  cause: OperatorsCause,
   correlationId: string,
-): Promise<void> {
+): Promise<BlockedClaim[]> {
   // Only workers write the execution state; the operator's request just starts the workflow.
-  await withRole(tx, 'gpuaas_worker', async () => {
-    const { allocation } = await findBlockedSlot(tx, slotId);
-    await restartCleanup(services, tx, allocation, correlationId);
+  return await withRole(tx, 'gpuaas_worker', async () => {
+    const blocked: BlockedClaim[] = [];
+    for (const slotId of [...new Set(slotIds)].toSorted()) blocked.push(await findBlockedSlot(tx, slotId));
+    const held = new Map(blocked.map(({ allocation }) => [allocation.id, allocation]));
+    for (const allocation of held.values())
+      await restartCleanup(services, tx, allocation, correlationId, cause);
+    return blocked;
   });
 }
+
+export type OperatorsCause = Extract<CleanupCause, 'operator' | 'operator_all_data'>;
 
 /** Retries the cleanup of an allocation; also for one that holds a whole host. */
 export async function retryRelease(
@@ -33,7 +41,7 @@ export async function retryRelease(
 ): Promise<AllocationRow> {
   return await withRole(tx, 'gpuaas_worker', async () => {
     const allocation = await findBlockedAllocation(tx, allocationId);
-    await restartCleanup(services, tx, allocation, correlationId);
+    await restartCleanup(services, tx, allocation, correlationId, 'operator');
     return await lockAllocation(tx, allocationId);
   });
 }
@@ -66,6 +74,7 @@ export async function restartCleanup(
   tx: Tx,
   allocation: AllocationRow,
   correlationId: string,
+  cause: CleanupCause,
 ): Promise<void> {
   const allocationId = allocation.id;
   if (allocation.state === 'release_failed') {
@@ -75,7 +84,7 @@ export async function restartCleanup(
       .set({ release_attempts: attempt })
       .where('id', '=', allocationId)
       .execute();
-    const input = { allocationId, attempt, correlationId };
+    const input = { allocationId, attempt, correlationId, cause };
     await services.workflows.start(tx, releaseWorkflow, releaseWorkflowId(allocationId, attempt), input);
     return;
   }
@@ -86,6 +95,6 @@ export async function restartCleanup(
     .set({ ...executedBy(workflowId, 'cleaning_up'), cleanup_workflow_id: workflowId })
     .where('id', '=', allocationId)
     .execute();
-  const input = { allocationId, retryId, correlationId };
+  const input = { allocationId, retryId, correlationId, cause };
   await services.workflows.start(tx, cleanupWorkflow, workflowId, input);
 }

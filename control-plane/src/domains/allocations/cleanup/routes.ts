@@ -1,8 +1,7 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { atPlatform, authorize, type Caller } from '../../../platform/auth/caller.ts';
-import type { Tx } from '../../../platform/db/database.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
-import { notFound } from '../../../platform/http/problem.ts';
+import { first } from '../../../platform/present.ts';
 import type { FleetServices } from '../../fleet/needs.ts';
 import { getSlot } from '../../fleet/slots/list-slots.ts';
 import { forceRelease } from '../release/force-release.ts';
@@ -10,13 +9,14 @@ import { describeBlockedSlot, listCleanupQueue } from './list-cleanup-queue.ts';
 import { recordExternalWipe } from './record-external-wipe.ts';
 import { recordAttestedCleanup } from './record-attested-cleanup.ts';
 import { retireSlot } from './retire-slot.ts';
-import { retryCleanup, retryRelease } from './retry-cleanup.ts';
+import { retryCleanups, retryRelease } from './retry-cleanup.ts';
 import { showAllocation } from '../show-allocation.ts';
 
 type CleanupOperations = Pick<
   operations,
   | 'listCleanupQueue'
   | 'retryCleanup'
+  | 'retryCleanups'
   | 'recordExternalWipe'
   | 'retireSlot'
   | 'forceReleaseAllocation'
@@ -38,9 +38,19 @@ export function cleanupRoutes(services: FleetServices): Handlers<CleanupOperatio
       audit({ targetType: 'slot', targetId: params.slot_id });
       return mutate(async (tx) => {
         authorize(caller, 'fleet.clean', atPlatform);
-        const nodeId = await nodeOf(tx, params.slot_id);
-        await retryCleanup(services, tx, params.slot_id, correlationId);
-        return { status: 202, body: await describeBlockedSlot(services, tx, nodeId, params.slot_id) };
+        const blocked = await retryCleanups(services, tx, [params.slot_id], 'operator', correlationId);
+        const { nodeId, slotId } = first(blocked, 'slot');
+        return { status: 202, body: await describeBlockedSlot(services, tx, nodeId, slotId) };
+      });
+    },
+    retryCleanups({ caller, body, correlationId, audit, mutate }) {
+      const { slot_ids, destroy_foreign_data } = body;
+      const cause = destroy_foreign_data ? 'operator_all_data' : 'operator';
+      audit({ targetType: 'slot', targetId: first(slot_ids, 'slot'), detail: { cause, slot_ids } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.clean', atPlatform);
+        await retryCleanups(services, tx, slot_ids, cause, correlationId);
+        return { status: 202, body: { slot_ids } };
       });
     },
     recordExternalWipe({ caller, params, body, correlationId, audit, mutate }) {
@@ -101,14 +111,4 @@ export function cleanupRoutes(services: FleetServices): Handlers<CleanupOperatio
       });
     },
   };
-}
-
-async function nodeOf(tx: Tx, slotId: string): Promise<string> {
-  const slot = await tx
-    .selectFrom('node_resource_slots')
-    .select('node_id')
-    .where('id', '=', slotId)
-    .executeTakeFirst();
-  if (!slot) throw notFound();
-  return slot.node_id;
 }

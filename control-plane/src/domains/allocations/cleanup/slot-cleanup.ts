@@ -9,13 +9,14 @@ import { transitionEachSlot, slotsChanged } from '../../fleet/slots/transition-s
 import { openIncident, resolveIncidents } from '../../incidents/open-incident.ts';
 import { issueCertificates } from '../certificates/issue-certificates.ts';
 import { claimedSlots, claimedSlotsByAllocation, releaseClaims } from '../claims.ts';
+import type { WipeScope } from './decide-cleanup.ts';
 import { type AllocationRow, hostOf } from '../transition-allocation.ts';
 import { first, get } from '../../../platform/present.ts';
 
 type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
 type WipeMethod = TaskParams['slice.vm_release']['wipe_method'];
 
-/** No immediate automatic retry from here. */
+/** Only an operator leads out of here. */
 export async function reportBlockedSlots(
   services: Services,
   tx: Tx,
@@ -27,16 +28,26 @@ export async function reportBlockedSlots(
       type: 'slot_cleanup_blocked',
       targetType: 'slot',
       targetId: slot.slot_id,
-      summary: `Slot ${slot.slot_index} is quarantined: ${attempts} wipes gave no proof.`,
+      summary:
+        attempts === 0
+          ? `Slot ${slot.slot_index} is quarantined after a failed launch; an operator must confirm its wipe.`
+          : `Slot ${slot.slot_index} is quarantined: ${attempts} wipes gave no proof.`,
       detail: { allocation_id: allocationId, nvme_serial: slot.nvme_serial },
     });
   }
 }
 
 /** The task at the end of a slice: remove the machine and wipe every slot it still holds. */
-export async function buildReleaseTask(services: Services, tx: Tx, allocation: AllocationRow) {
+export async function buildReleaseTask(
+  services: Services,
+  tx: Tx,
+  allocation: AllocationRow,
+  scope: WipeScope,
+) {
   const slots = await claimedSlots(tx, allocation.id);
   const methods = await wipeMethods(tx, slots);
+  const place = { organizationId: allocation.organization_id, projectId: allocation.project_id };
+  const isFull = services.policies.get('allocations.wipe_verification', place) === 'full';
   return {
     kind: 'slice.vm_release' as const,
     params: {
@@ -44,10 +55,10 @@ export async function buildReleaseTask(services: Services, tx: Tx, allocation: A
       slots,
       wipe_method: methods[first(slots, 'slot').slot_id]!,
       ...(new Set(Object.values(methods)).size > 1 ? { wipe_methods: methods } : {}),
-      stop_timeout_seconds: services.policies.get('allocations.stop_timeout_seconds', {
-        organizationId: allocation.organization_id,
-        projectId: allocation.project_id,
-      }),
+      // Agents of older releases do not know the word.
+      ...(scope === 'own_data' ? {} : { wipe_scope: scope }),
+      ...(isFull ? { verification: 'full' as const } : {}),
+      stop_timeout_seconds: services.policies.get('allocations.stop_timeout_seconds', place),
     },
   };
 }
@@ -119,9 +130,10 @@ export async function recordWipes(
             health: { state: 'healthy', detail: slot.detail },
             lastWipeId: get(certificates, certificateKey(slot), 'certificate'),
           }
-        : {
+        : // The workflow decides whether another attempt follows or an operator must act.
+          {
             slotId: slot.slotId,
-            to: 'cleanup_blocked',
+            to: 'unchanged',
             health: { state: 'unhealthy', detail: slot.detail.slice(0, 500) },
           },
     ),
@@ -162,7 +174,7 @@ function judge({ allocation, result }: WipeEvidence, slot: SlotBundle): JudgedSl
   const refusal = result.error ? `The host gave no proof of a wipe: ${result.error.detail}` : null;
   const unproven = wipe
     ? `Wipe not verified: ${wipe.verification}`
-    : (refusal ?? 'The host gave no proof of a wipe.');
+    : (refusal ?? 'Not wiped; an operator must confirm the wipe.');
   return {
     allocation,
     allocationId: allocation.id,
@@ -171,8 +183,14 @@ function judge({ allocation, result }: WipeEvidence, slot: SlotBundle): JudgedSl
     taskId: result.taskId,
     wipe,
     proven,
-    detail: proven ? `Wiped by ${wipe.method} and verified.` : unproven,
+    detail: proven ? describeProof(wipe) : unproven,
   };
+}
+
+function describeProof({ method, verification }: Wipe): string {
+  return method === 'none'
+    ? `Not written by the lease: ${verification}`.slice(0, 500)
+    : `Wiped by ${method} and verified.`;
 }
 
 function certificateKey({ taskId, slotId }: Pick<JudgedSlot, 'taskId' | 'slotId'>): string {

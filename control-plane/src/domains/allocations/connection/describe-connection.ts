@@ -1,5 +1,6 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { Problem } from '../../../platform/http/problem.ts';
+import { parsePublicKey } from '../../tenancy/ssh-keys/parse-public-key.ts';
 import type { AllocationRow } from '../transition-allocation.ts';
 
 type Connection = components['schemas']['Connection'];
@@ -18,6 +19,7 @@ export function describeConnection(row: AllocationRow): Connection {
     // Machines from before hosts reported it.
     host_public_key: reported.host_public_key ?? null,
     private_ip: address,
+    ssh_key_fingerprints: row.ssh_authorized_keys.map((key) => parsePublicKey(key).fingerprint),
     ssh_command: `ssh ${reported.username}@${address}`,
   };
 }

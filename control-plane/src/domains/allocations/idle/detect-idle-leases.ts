@@ -13,7 +13,7 @@ export const detectIdleLeases: Tick<Services> = {
   catchUp: 'skip',
   run: async (services) => {
     await recordIdleLeases(services);
-    await tellOwners(services);
+    await notifyOwners(services);
   },
 };
 
@@ -54,8 +54,8 @@ export async function recordIdleLeases({ db, clock, policies }: Services): Promi
 
 const BATCH = 200;
 
-async function tellOwners(services: Services): Promise<void> {
-  await inBatches<Idle>(BATCH, (last) => tellSome(services, last?.id ?? NIL_ID));
+async function notifyOwners(services: Services): Promise<void> {
+  await inBatches<Idle>(BATCH, (last) => notifySome(services, last?.id ?? NIL_ID));
 }
 
 interface Idle extends AllocationRef {
@@ -65,7 +65,7 @@ interface Idle extends AllocationRef {
   per_hour_micros: bigint;
 }
 
-async function tellSome({ db, clock, policies }: Services, after: string): Promise<Idle[]> {
+async function notifySome({ db, clock, policies }: Services, after: string): Promise<Idle[]> {
   const now = clock.now();
   return await db.transaction().execute(async (tx) => {
     const { rows } = await sql<Idle>`

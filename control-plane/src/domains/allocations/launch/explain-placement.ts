@@ -17,6 +17,7 @@ import { place } from '../../placement/place.ts';
 import { explainQuota } from '../../quotas/explain-quota.ts';
 import { describeExcess } from '../../quotas/quota-exceeded.ts';
 import { findProject, type ProjectRow } from '../../tenancy/projects/find-project.ts';
+import { explainFunds } from './explain-funds.ts';
 import { describeRejections, formatExpectedTime } from './describe-rejections.ts';
 import { toPlacementRequest } from './placement-request.ts';
 import { requireAllowedDuration } from '../leases/lease-duration.ts';
@@ -68,6 +69,7 @@ export async function explainPlacement(
     at_zero: project && (await atZero(services, tx, project.organization_id)),
     quota:
       project && (await describeQuota(services.policies, tx, { offer, caller, project, gpus: request.gpus })),
+    funds: project && (await explainFunds(services, tx, { caller, project, offer, perHour })),
     nodes: seesFleet ? describeNodes(request, nodes) : null,
   };
 }

@@ -5,6 +5,7 @@ import { executedBy, isExecutedBy } from '../execution.ts';
 import { destroyAccessKey } from '../connection/access-key.ts';
 import { emitAllocation } from '../../timeline/allocation-events.ts';
 import { lockAllocation, transitionAllocation } from '../transition-allocation.ts';
+import { shapeOf } from '../shapes/shape-of.ts';
 import { failureMessageFor } from '../../timeline/failure-messages.ts';
 import { quarantineHeldSlots } from '../cleanup/quarantine-slots.ts';
 
@@ -36,7 +37,8 @@ export async function failLaunchInTransaction(
   });
   if (!moved) return true;
   await destroyAccessKey(tx, allocationId);
-  await quarantineHeldSlots(tx, moved, `Provisioning failed: ${failure.code}`);
+  const to = shapeOf(moved).ownDataOnly ? 'cleaning' : 'cleanup_blocked';
+  await quarantineHeldSlots(tx, moved, `Provisioning failed: ${failure.code}`, to);
   await emitAllocation(tx, 'allocation.failed', moved, {
     stage: 'failed',
     status: 'failed',

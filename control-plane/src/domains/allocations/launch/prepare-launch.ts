@@ -7,6 +7,7 @@ import { refuseExhaustedBudgets } from '../../billing/budgets/require-budgets.ts
 import { lockCommitments, type FundsCheck } from '../../billing/funds/commitments.ts';
 import { refuseUnfunded } from '../../billing/funds/require-funds.ts';
 import { quoteFromSnapshot, type Offer } from '../../catalog/quote.ts';
+import { requireExpectedPrice } from '../../catalog/prices/expected-price.ts';
 import { keepProjectsOpen, requireProject } from '../../tenancy/projects/find-project.ts';
 import { selectKeys } from '../../tenancy/ssh-keys/select-keys.ts';
 import { shapeOf } from '../shapes/shape-of.ts';
@@ -50,11 +51,12 @@ export function prepareLaunch(services: Sources, launch: LaunchRequest, facts: L
   const asked = { sku, gpuCount: gpu_count, image, region, organizationId };
   const offer = quoteFromSnapshot(services.policies, asked, facts.shelf, facts.at);
   requireAllowedDuration(services.policies, project, request.max_duration_seconds);
+  requireExpectedPrice(request.expected_price_per_gpu_hour, offer.perGpuHour);
   const perHour = multiplyMoney(offer.perGpuHour, gpu_count);
   refuseExhaustedBudgets(facts.budgets, perHour.currency);
   const funds = refuseUnfunded(
     services.policies,
-    { organizationId, projectId: project.id, sku: offer.sku, perHour },
+    { organizationId, projectId: project.id, perHour },
     facts.funds,
     facts.funds.find(({ currency }) => currency === perHour.currency),
   );

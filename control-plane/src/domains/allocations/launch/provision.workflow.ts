@@ -43,11 +43,11 @@ export const provisionWorkflow: WorkflowDefinition<CleanupServices, Input> = {
     const failure = result?.error ?? { code: 'unexplained', detail: 'The host gave no reason.' };
     const plan = await step('provision.fail', async () =>
       (await failLaunch(services, allocationId, failure, workflowId))
-        ? await loadCleanUpPlan(services, allocationId)
+        ? await loadCleanUpPlan(services, allocationId, 'failed_launch')
         : null,
     );
     if (plan === null) return;
-    // Leftovers of the failed attempt must be proven gone before the slots are sold again.
+    // Stops the machine. Its slots are sold again when an operator confirmed the wipe of what the attempt wrote.
     const run = { workflowId, prefix: 'provision' } as const;
     const cleaned = await cleanUp(services, allocationId, run, plan);
     if (cleaned !== 'withdrawn')

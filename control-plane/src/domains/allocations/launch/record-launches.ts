@@ -123,7 +123,7 @@ function emitAndStartSql(
 export function reservedEvents(reserved: readonly ReservedAllocation[]): NewEvent[] {
   const nodes = new Map(reserved.map(({ allocation }) => [allocation.node_id, allocation.correlation_id]));
   return [
-    ...reserved.map(({ allocation, gpuModel }) =>
+    ...reserved.flatMap(({ allocation, gpuModel }) => [
       allocationEvent(
         'allocation.reserved',
         { ...allocation, state: 'reserved' },
@@ -134,7 +134,8 @@ export function reservedEvents(reserved: readonly ReservedAllocation[]): NewEven
           percent: 100,
         },
       ),
-    ),
+      provisioningRequested(allocation),
+    ]),
     ...Array.from(nodes, ([nodeId, correlationId]) => slotsChanged(nodeId, correlationId)),
   ];
 }
@@ -162,5 +163,27 @@ export function reservedAllocationRow(allocation: ReservedAllocation['allocation
     machine_trouble: null,
     end_warned_for: null,
     root_granted_at: null,
+  };
+}
+
+function provisioningRequested(allocation: ReservedAllocation['allocation']): NewEvent {
+  const { id, organization_id, project_id, node_id, capacity_shape, gpu_count, sku, image, region } =
+    allocation;
+  return {
+    type: 'provisioning.requested',
+    subjectId: id,
+    organizationId: organization_id,
+    correlationId: allocation.correlation_id,
+    payload: {
+      allocation_id: id,
+      organization_id,
+      project_id,
+      node_id,
+      capacity_shape,
+      gpu_count,
+      sku,
+      image,
+      region,
+    },
   };
 }

@@ -5,13 +5,12 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { storeRepliesSql } from '../../../platform/http/idempotency.ts';
 import type { Problem } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
-import { checkBatchFunds } from '../../billing/funds/commitments.ts';
 import { balanceTooLow } from '../../billing/funds/require-funds.ts';
 import type { SlotHold, WithFleetIndex } from '../../fleet/index/fleet-index.ts';
 import { quotaExceeded } from '../../quotas/quota-exceeded.ts';
-import { checkQuotas } from '../../quotas/check-quotas.ts';
 import type { AllocationRow } from '../transition-allocation.ts';
 import { storeUserData } from '../user-data/store-user-data.ts';
+import { checkFundsAndQuotas, checkPlacedFunds, type PlacedOrder } from './check-orders.ts';
 import type { LaunchOrder, ReserveOutcome } from './launch.ts';
 import { recordReservedAllocations, reservedAllocation } from './record-launches.ts';
 import { refuseUnplaced, reserveAllSlots, reserveSlots } from './reserve-slots.ts';
@@ -40,19 +39,26 @@ export async function reserveBatch(
   tx: Tx,
   orders: readonly LaunchOrder[],
 ): Promise<ReservedBatch> {
-  const { shortfalls, exceeded } = await checkFundsAndQuotas(services, tx, orders);
+  const { commitments, shortfalls, exceeded } = await checkFundsAndQuotas(services.policies, tx, orders);
   const allowed = orders.filter(
     (_, index) => !shortfalls[index] && present(exceeded[index], 'quota check').length === 0,
   );
   const { won, rivals } = await reserveSlots(services, tx, allowed);
-  // While rivals run it is not known yet whether there is capacity.
-  const unplaced = rivals
-    ? new Map<LaunchOrder, Problem>()
-    : await refuseUnplaced(services, tx, allowed, won);
-  const placed = allowed.flatMap((order, index) => {
+  const winners = allowed.flatMap((order, index) => {
     const hold = won[index];
     return hold ? [{ order, hold }] : [];
   });
+  const uncovered = checkPlacedFunds(commitments, winners);
+  const placed = winners.filter((_, index) => !uncovered[index]);
+  const unfunded = new Map(
+    winners.flatMap(({ order, hold }, index) => (uncovered[index] ? [[order, hold]] : [])),
+  );
+  // While rivals run, or a winner gives its slots back, it is not known yet whether there is capacity.
+  const unplaced =
+    rivals || unfunded.size > 0
+      ? new Map<LaunchOrder, Problem>()
+      : await refuseUnplaced(services, tx, allowed, won);
+  for (const hold of unfunded.values()) services.fleetIndex.giveBack(hold);
   const { allocations, xid } = await write(services, tx, placed);
   const rows = new Map(placed.map(({ order }, index) => [order, present(allocations[index], 'allocation')]));
   const allWon = placed.length === allowed.length;
@@ -61,7 +67,7 @@ export async function reserveBatch(
     if (allocation) return { kind: 'reserved', allocation };
     const problem = unplaced.get(order);
     if (problem && order.whenUnavailable === 'fail') return { kind: 'refused', problem };
-    if (shortfalls[index]) return { kind: 'unfunded' };
+    if (shortfalls[index] || unfunded.has(order)) return { kind: 'unfunded' };
     // Quota counted for a launch of the batch that got nothing is no reason to refuse another.
     const excess = present(exceeded[index], 'quota check');
     return excess.length > 0 && allWon
@@ -80,7 +86,7 @@ export async function reserveAll(
   tx: Tx,
   orders: readonly LaunchOrder[],
 ): Promise<AllReserved> {
-  const { shortfalls, exceeded } = await checkFundsAndQuotas(services, tx, orders);
+  const { commitments, shortfalls, exceeded } = await checkFundsAndQuotas(services.policies, tx, orders);
   for (const index of orders.keys()) {
     const shortfall = shortfalls[index];
     if (shortfall) return { kind: 'refused', index, problem: balanceTooLow(services.policies, shortfall) };
@@ -90,28 +96,20 @@ export async function reserveAll(
   const slots = await reserveAllSlots(services, tx, orders);
   if (slots.kind === 'refused') return slots;
   const placed = orders.map((order, index) => ({ order, hold: present(slots.holds[index], 'hold') }));
+  const unfunded = checkPlacedFunds(commitments, placed);
+  const index = unfunded.findIndex((shortfall) => shortfall !== null);
+  if (unfunded[index]) {
+    for (const { hold } of placed) services.fleetIndex.giveBack(hold);
+    return { kind: 'refused', index, problem: balanceTooLow(services.policies, unfunded[index]) };
+  }
   const { allocations } = await write(services, tx, placed);
   return { kind: 'reserved', allocations };
-}
-
-/** Locks funds, then counters: every transaction takes them in this order. */
-async function checkFundsAndQuotas({ policies }: Scheduler, tx: Tx, orders: readonly LaunchOrder[]) {
-  const shortfalls = await checkBatchFunds(
-    tx,
-    orders.map(({ funds }) => funds),
-  );
-  const exceeded = await checkQuotas(
-    policies,
-    tx,
-    orders.map(({ charge }) => charge),
-  );
-  return { shortfalls, exceeded };
 }
 
 async function write(
   services: Scheduler,
   tx: Tx,
-  placed: readonly { order: LaunchOrder; hold: SlotHold }[],
+  placed: readonly PlacedOrder[],
 ): Promise<{ allocations: AllocationRow[]; xid: string | null }> {
   if (placed.length === 0) return { allocations: [], xid: null };
   const reserved = placed.map(({ order, hold }) => reservedAllocation(order, hold));

@@ -1,10 +1,10 @@
-import { first } from '../../../platform/present.ts';
+import { first, present } from '../../../platform/present.ts';
 import { auditRows } from '../../../platform/audit/record.ts';
 import { eventRows } from '../../../platform/events/emit.ts';
 import { replyRows } from '../../../platform/http/idempotency.ts';
 import type { Policies } from '../../../platform/policy/policies.ts';
 import { startRows } from '../../../platform/workflows/workflow-client.ts';
-import { accountKey, askedOf, type FundsCheck } from '../../billing/funds/commitments.ts';
+import { accountKey, askedOf, storedLaunch, type BatchLaunch } from '../../billing/funds/commitments.ts';
 import { modeForShape } from '../../fleet/index/placement-candidates.ts';
 import { incrementsFor, counterKey, type Counter } from '../../quotas/counter.ts';
 import { policyLimit } from '../../quotas/effective-limit.ts';
@@ -28,7 +28,12 @@ export function sellRequest(
 ): string {
   const { taken, claims, claimants, claimed } = claimColumns(reserved);
   const parts = {
-    funds: fundsOf(orders),
+    funds: fundsOf(
+      orders.map(({ funds }, index) => ({
+        funds,
+        nodeId: present(reserved[index], 'reserved').allocation.node_id,
+      })),
+    ),
     quotas: quotasOf(policies, orders),
     hosts: hostsOf(reserved),
     slots: JSON.stringify(taken),
@@ -51,31 +56,26 @@ export function sellRequest(
 }
 
 /** Funds that must cover the batch, by tenant and currency; the lowest of balances read at different times. */
-function fundsOf(orders: readonly LaunchOrder[]): string {
-  const asking = orders.map(({ funds }) => funds).filter(({ seconds }) => seconds > 0);
-  const accounts = Map.groupBy(asking, ({ organizationId, perHour }) =>
-    accountKey(organizationId, perHour.currency),
+function fundsOf(launches: readonly BatchLaunch[]): string {
+  const asking = launches.filter(({ funds }) => funds.seconds > 0);
+  const accounts = Map.groupBy(asking, ({ funds }) =>
+    accountKey(funds.organizationId, funds.perHour.currency),
   );
   return JSON.stringify(
-    Array.from(accounts.values(), (launches) => ({
-      tenant: first(launches, 'launch').organizationId,
-      currency: first(launches, 'launch').perHour.currency,
-      available: String(launches.map((one) => one.availableMicros).reduce((a, b) => (a < b ? a : b))),
-      seconds: Math.max(...launches.map(({ seconds }) => seconds)),
-      kept_seconds: Math.max(...launches.map(({ keptSeconds }) => keptSeconds)),
-      asked: String(launches.reduce((sum, { perHour }) => sum + perHour.micros, 0n)),
-      launches: askedByProject(launches),
-    })),
+    Array.from(accounts.values(), (own) => {
+      const funds = own.map((one) => one.funds);
+      const { organizationId, perHour } = first(funds, 'launch');
+      return {
+        tenant: organizationId,
+        currency: perHour.currency,
+        available: String(funds.map((one) => one.availableMicros).reduce((a, b) => (a < b ? a : b))),
+        seconds: Math.max(...funds.map(({ seconds }) => seconds)),
+        kept_seconds: Math.max(...funds.map(({ keptSeconds }) => keptSeconds)),
+        asked: String(funds.reduce((sum, one) => sum + one.perHour.micros, 0n)),
+        launches: own.map((one) => storedLaunch(askedOf(one.funds, one.nodeId))),
+      };
+    }),
   );
-}
-
-function askedByProject(launches: readonly FundsCheck[]): { project: string; sku: string; micros: string }[] {
-  const groups = Map.groupBy(launches.map(askedOf), ({ projectId, sku }) => `${projectId} ${sku}`);
-  return Array.from(groups.values(), (asked) => ({
-    project: first(asked, 'launch').projectId,
-    sku: first(asked, 'launch').sku,
-    micros: String(asked.reduce((sum, { micros }) => sum + micros, 0n)),
-  }));
 }
 
 /** The batch's use of each counter, and the limit where no quota is set. */

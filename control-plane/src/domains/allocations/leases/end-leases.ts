@@ -4,7 +4,7 @@ import type { Tick } from '../../../platform/ticks/tick.ts';
 import { beginRelease } from '../release/request-release.ts';
 import { releasable } from '../states.ts';
 
-const AT_ONCE = 50;
+const BATCH = 50;
 
 /**
  * Releases leases whose end time has come. Leases that cannot be released in their current state are retried.
@@ -14,7 +14,7 @@ export const endLeases: Tick<Services> = {
   everySeconds: 10,
   catchUp: 'skip',
   run: async (services) => {
-    while ((await endDue(services)) === AT_ONCE);
+    while ((await endDue(services)) === BATCH);
   },
 };
 
@@ -29,7 +29,7 @@ async function endDue(services: Services): Promise<number> {
       .where('state', 'in', [...releasable])
       .orderBy('ends_at')
       .orderBy('id')
-      .limit(AT_ONCE)
+      .limit(BATCH)
       .forUpdate()
       .skipLocked()
       .execute();

@@ -28,7 +28,7 @@ export async function extendAllocation(
     organizationId: row.organization_id,
     projectId: row.project_id,
   });
-  if (endsAt.getTime() - row.created_at.getTime() > longest * 1000) {
+  if (endsAt.getTime() - (await withRole(tx, 'gpuaas_worker', () => leaseStart(tx, row))) > longest * 1000) {
     throw refused(`A lease may last ${longest} s here, extensions included.`, { longest_seconds: longest });
   }
   await withRole(tx, 'gpuaas_placement', () => requireNoPromise(tx, row, endsAt));
@@ -52,6 +52,16 @@ export async function extendAllocation(
     });
     return updated;
   });
+}
+
+/** When its capacity was claimed: time in the queue is no part of the lease. */
+async function leaseStart(tx: Tx, row: AllocationRow): Promise<number> {
+  const { claimed_at } = await tx
+    .selectFrom('allocation_resource_claims')
+    .select((e) => e.fn.min('created_at').as('claimed_at'))
+    .where('allocation_id', '=', row.id)
+    .executeTakeFirstOrThrow();
+  return (claimed_at ?? row.created_at).getTime();
 }
 
 /** The node stays locked, so that a concurrent reservation sees the new end. */

@@ -3,7 +3,7 @@ import type { Tick } from '../../../platform/ticks/tick.ts';
 import { emitAllocation } from '../../timeline/allocation-events.ts';
 import { present } from '../../../platform/present.ts';
 
-const AT_ONCE = 100;
+const BATCH = 100;
 
 /** Warns tenants of leases that end soon, once for each end. */
 export const warnBeforeLeaseEnd: Tick<Services> = {
@@ -11,7 +11,7 @@ export const warnBeforeLeaseEnd: Tick<Services> = {
   everySeconds: 15,
   catchUp: 'skip',
   run: async (services) => {
-    while ((await warnSome(services)) === AT_ONCE);
+    while ((await warnSome(services)) === BATCH);
   },
 };
 
@@ -29,7 +29,7 @@ async function warnSome({ db, clock, policies }: Services): Promise<number> {
       .where((e) => e.or([e('end_warned_for', 'is', null), e('end_warned_for', '<', e.ref('ends_at'))]))
       .orderBy('ends_at')
       .orderBy('id')
-      .limit(AT_ONCE)
+      .limit(BATCH)
       .forUpdate()
       .skipLocked()
       .execute();

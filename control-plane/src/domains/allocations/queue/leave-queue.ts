@@ -38,7 +38,7 @@ export async function removeFromQueue(tx: Tx, allocationId: string): Promise<voi
   await tx.deleteFrom('node_promises').where('allocation_id', '=', allocationId).execute();
 }
 
-const AT_ONCE = 100;
+const BATCH = 100;
 
 /** Ends launches whose time in the queue is over. */
 export async function expireQueued(services: Services): Promise<void> {
@@ -48,7 +48,7 @@ export async function expireQueued(services: Services): Promise<void> {
     .select('allocation_id')
     .where('expires_at', '<=', now)
     .orderBy('expires_at')
-    .limit(AT_ONCE)
+    .limit(BATCH)
     .execute();
   for (const { allocation_id } of due) {
     await services.db.transaction().execute(async (tx) => {

@@ -55,12 +55,10 @@ async function prepareQueued(
   launch: QueuedLaunch,
   row: AllocationRow,
 ): Promise<LaunchOrder> {
-  const { organizationId, projectId, sku, gpuModel, gpus } = launch;
+  const { organizationId, projectId, gpuModel, gpus } = launch;
   const perHour = multiplyMoney(launch.perGpuHour, gpus);
   const buyer = { organizationId, projectId, ownerUserId: row.owner_user_id };
-  const funds = await withRole(tx, 'gpuaas_worker', () =>
-    requireFunds(services, tx, { ...buyer, sku, perHour }),
-  );
+  const funds = await withRole(tx, 'gpuaas_worker', () => requireFunds(services, tx, { ...buyer, perHour }));
   return {
     allocation: row,
     request: queuedPlacementRequest(launch, services.clock.now()),

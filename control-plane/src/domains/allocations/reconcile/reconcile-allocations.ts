@@ -1,7 +1,6 @@
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
 import { syncIncidents } from '../../incidents/sync-incidents.ts';
-import { retryQuarantinedCleanups } from './retry-quarantined-cleanups.ts';
 import { findLostMachines } from './find-lost-machines.ts';
 import { findOrphans } from './find-orphans.ts';
 import { findSlotDrift } from './find-slot-drift.ts';
@@ -20,7 +19,6 @@ export const reconcileAllocations: Tick<Services> = {
     const { db, clock } = services;
     await db.transaction().execute((tx) => notifyHostChanges(services, tx));
     await db.transaction().execute((tx) => recoverAbandonedAllocations(services, tx));
-    await db.transaction().execute((tx) => retryQuarantinedCleanups(services, tx));
     await db.transaction().execute(async (tx) => {
       const now = clock.now();
       const lost = await findLostMachines(services, tx);

@@ -42,11 +42,13 @@ export async function recoverAbandonedAllocations(services: Services, tx: Tx): P
     if (state === 'releasing' || state === 'active')
       await beginRelease(services, tx, row, 'The release begins again');
     else if (state === 'failed' || state === 'released') {
-      await restartCleanup(services, tx, row, row.correlation_id);
+      // An operator's confirmation ended with the workflow that had it.
+      const cause = state === 'failed' ? 'failed_launch' : 'operator';
+      await restartCleanup(services, tx, row, row.correlation_id, cause);
     } else {
       const failure = { code: 'workflow_lost', detail: 'The platform lost track of the launch.' };
       if (await failLaunchInTransaction(tx, id, failure, provisionWorkflowId(id))) {
-        await restartCleanup(services, tx, await lockAllocation(tx, id), row.correlation_id);
+        await restartCleanup(services, tx, await lockAllocation(tx, id), row.correlation_id, 'failed_launch');
       }
     }
   }

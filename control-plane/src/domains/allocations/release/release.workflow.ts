@@ -13,6 +13,7 @@ import {
   type CleanUpPlan,
   type CleanUpResult,
 } from '../cleanup/clean-up.ts';
+import type { CleanupCause } from '../cleanup/decide-cleanup.ts';
 import type { CleanupServices } from '../cleanup/record-cleanup.ts';
 import { detachWorkloads } from './detach-workloads.ts';
 import type { LettingGo, ReleaseServices } from './release-hooks.ts';
@@ -31,6 +32,8 @@ interface Input {
   correlationId: string;
   /** Counts the release requests, so that each retry is a separate workflow. */
   attempt: number;
+  /** Absent from runs of earlier releases and if no operator asked for it. */
+  cause?: CleanupCause;
 }
 
 export const releaseWorkflow: WorkflowDefinition<ReleaseServices & CleanupServices, Input> = {
@@ -39,17 +42,18 @@ export const releaseWorkflow: WorkflowDefinition<ReleaseServices & CleanupServic
   deadlineSeconds: ({ policies }) =>
     provisionDeadline(policies) + LONGEST_LETTING_GO + 1.25 * cleanUpDeadline(policies),
   steps: ['release.workloads', 'release.begin', ...cleanUpSteps('release'), 'release.end'],
-  async run(services, { allocationId, attempt }) {
-    const lettingGo = await step('release.workloads', () => letGo(services, allocationId, attempt));
+  async run(services, { allocationId, attempt, cause = 'release' }) {
+    const request = { allocationId, attempt, cause };
+    const lettingGo = await step('release.workloads', () => letGo(services, request));
     // Whatever has not ended by then ends with the machine, which is powered off.
     await Promise.all(
       lettingGo.workflowIds.map((id) => waitForWorkflow(id, { timeoutSeconds: lettingGo.seconds })),
     );
-    let begun = await step('release.begin', () => begin(services, allocationId, attempt));
+    let begun = await step('release.begin', () => begin(services, request));
     if (begun.kind === 'being_built') {
       // Released as soon as it settles, never half-created.
       await waitForWorkflow(provisionWorkflowId(allocationId));
-      begun = await step('release.begin', () => begin(services, allocationId, attempt, 'settled'));
+      begun = await step('release.begin', () => begin(services, request, 'settled'));
     }
     if (begun.kind === 'nothing') return;
     // Also where an earlier release stored the step; the reconciler starts the release again.
@@ -63,7 +67,10 @@ export const releaseWorkflow: WorkflowDefinition<ReleaseServices & CleanupServic
 /** The most that a policy may give workloads to end. */
 const LONGEST_LETTING_GO = 600;
 
-async function letGo(services: ReleaseServices, allocationId: string, attempt: number): Promise<LettingGo> {
+async function letGo(
+  services: ReleaseServices,
+  { allocationId, attempt }: { allocationId: string; attempt: number },
+): Promise<LettingGo> {
   return await services.db.transaction().execute(async (tx) => {
     const current = await lockAllocation(tx, allocationId);
     if (current.release_attempts !== attempt) return { workflowIds: [], seconds: 0 };
@@ -90,8 +97,7 @@ type Begun = { kind: 'taken'; plan: CleanUpPlan } | { kind: 'being_built' | 'not
 /** Takes the machine and all access to it out of use. */
 async function begin(
   services: ReleaseServices,
-  allocationId: string,
-  attempt: number,
+  { allocationId, attempt, cause }: { allocationId: string; attempt: number; cause: CleanupCause },
   settled?: 'settled',
 ): Promise<Begun> {
   return await services.db.transaction().execute(async (tx) => {
@@ -100,7 +106,7 @@ async function begin(
     if (current.release_attempts !== attempt) return { kind: 'nothing' };
     if (!settled && (current.state === 'reserved' || current.state === 'provisioning'))
       return { kind: 'being_built' };
-    const plan = planCleanUp(services.policies, current);
+    const plan = planCleanUp(services.policies, current, cause);
     const execution = executedBy(releaseWorkflowId(allocationId, attempt), 'releasing');
     const moved = await transitionAllocation(tx, current, 'releasing', execution);
     if (!moved) {
@@ -159,6 +165,8 @@ async function failRelease(services: Services, tx: Tx, allocationId: string): Pr
   };
   const moved = await transitionAllocation(tx, allocationId, 'release_failed', {
     ...atRest('waiting_for_cleanup'),
+    // The last report of a running machine is from before the release.
+    observed_state: 'unknown',
     failure: JSON.stringify(failure),
   });
   if (!moved) return;

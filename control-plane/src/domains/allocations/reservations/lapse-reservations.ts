@@ -16,7 +16,7 @@ import { isUsed } from './list-reservations.ts';
 type ReservationRow = Selectable<CapacityReservations>;
 export type LapseReason = 'unused' | 'unfunded';
 
-const AT_ONCE = 200;
+const BATCH = 200;
 
 /** Ends reservations that are unused, and those that the balance no longer covers. */
 export const lapseReservations: Tick<Services> = {
@@ -28,7 +28,7 @@ export const lapseReservations: Tick<Services> = {
 
 /** Page by page; each reservation is decided in a separate transaction with its row locked. */
 export async function checkReservations(services: Services): Promise<void> {
-  await inBatches<{ id: string }>(AT_ONCE, async (last) => {
+  await inBatches<{ id: string }>(BATCH, async (last) => {
     const page = await liveReservations(services, last?.id ?? null);
     // Newest first: if the balance covers only some, the oldest stay.
     for (const { id } of page) await checkReservation(services, id);
@@ -45,7 +45,7 @@ async function liveReservations({ db, clock }: Services, before: string | null):
     .where('ends_at', '>', clock.now())
     .$call(fromCursor(before, (q, value) => q.where('id', '<', value)))
     .orderBy('id', 'desc')
-    .limit(AT_ONCE)
+    .limit(BATCH)
     .execute();
 }
 

@@ -55,6 +55,8 @@ export const baremetal: Shape = {
     await baremetal.moveHeld(tx, allocation, { to: 'in_use', health });
   },
   moveHeld: (tx, allocation, move) => transitionNodeSlots(tx, hostOf(allocation), move),
+  // The user that the lease made, and its files.
+  ownDataOnly: true,
   cleanupTask: (services, _, allocation) => Promise.resolve(buildDeprovisionTask(services, allocation)),
   async recordCleanups(services, tx, evidence) {
     for (const { allocation, result } of evidence) await recordHostCleanup(services, tx, allocation, result);

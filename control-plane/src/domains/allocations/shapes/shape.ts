@@ -3,6 +3,7 @@ import type { Services } from '../../../platform/services.ts';
 import type { SlotTransition } from '../../fleet/slots/transition-slots.ts';
 import type { TaskOutcome } from '../../tasks/complete-task.ts';
 import type { TaskWork } from '../../tasks/run-task.ts';
+import type { WipeScope } from '../cleanup/decide-cleanup.ts';
 import type { AllocationRow } from '../transition-allocation.ts';
 
 /** What the host delivered. */
@@ -39,7 +40,9 @@ export interface Shape {
   /** The slots that it holds become used by its machine. */
   occupy(tx: Tx, allocation: AllocationRow, health: NonNullable<SlotTransition['health']>): Promise<void>;
   moveHeld(tx: Tx, allocation: AllocationRow, move: SlotTransition): Promise<void>;
-  cleanupTask(services: Services, tx: Tx, allocation: AllocationRow): Promise<TaskWork>;
+  /** Its cleanup can destroy nothing but what the lease itself created. */
+  ownDataOnly: boolean;
+  cleanupTask(services: Services, tx: Tx, allocation: AllocationRow, scope: WipeScope): Promise<TaskWork>;
   recordCleanups(services: Services, tx: Tx, evidence: readonly CleanupEvidence[]): Promise<void>;
   /** Opens the incidents of a cleanup that gave no proof. */
   reportBlocked(

@@ -63,6 +63,8 @@ export const slice: Shape = {
       move,
     );
   },
+  // A slot's disk may hold data of another use.
+  ownDataOnly: false,
   cleanupTask: buildReleaseTask,
   recordCleanups: recordWipes,
   reportBlocked: (services, tx, allocation, { attempts }) =>

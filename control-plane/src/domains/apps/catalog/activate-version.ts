@@ -21,11 +21,7 @@ export async function activateVersion(
     .where('version', '<>', version)
     .execute();
   if (artifact !== null)
-    await tx
-      .updateTable('app_artifacts')
-      .set({ state: 'active' })
-      .where('digest', '=', artifact)
-      .execute();
+    await tx.updateTable('app_artifacts').set({ state: 'active' }).where('digest', '=', artifact).execute();
   const row = await tx
     .updateTable('app_manifest_versions')
     .set({ state: 'active', activated_at: clock.now() })

@@ -1,6 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import type { AppArtifacts, AppManifests, AppManifestVersions } from '../../../platform/db/generated/schema.ts';
+import type {
+  AppArtifacts,
+  AppManifests,
+  AppManifestVersions,
+} from '../../../platform/db/generated/schema.ts';
 import { platformResourceName } from '../../../platform/ids.ts';
 
 type Schemas = components['schemas'];

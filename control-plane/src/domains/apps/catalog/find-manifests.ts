@@ -3,7 +3,12 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { fromCursor } from '../../../platform/db/given.ts';
 import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import { notFound } from '../../../platform/http/problem.ts';
-import { describeManifest, describeVersion, summarizeManifest, type VersionRow } from './describe-manifest.ts';
+import {
+  describeManifest,
+  describeVersion,
+  summarizeManifest,
+  type VersionRow,
+} from './describe-manifest.ts';
 
 type Schemas = components['schemas'];
 
@@ -100,10 +105,6 @@ export async function listVersions(
 }
 
 async function requireManifest(tx: Tx, slug: string): Promise<void> {
-  const row = await tx
-    .selectFrom('app_manifests')
-    .select('slug')
-    .where('slug', '=', slug)
-    .executeTakeFirst();
+  const row = await tx.selectFrom('app_manifests').select('slug').where('slug', '=', slug).executeTakeFirst();
   if (!row) throw notFound();
 }

@@ -5,7 +5,12 @@ import { notFound } from '../../../platform/http/problem.ts';
 import { streamOf } from '../../../platform/http/strict-body.ts';
 import type { Services } from '../../../platform/services.ts';
 import { activateVersion, withdrawManifest } from './activate-version.ts';
-import { describeArtifact, describeManifest, describeVersion, summarizeManifest } from './describe-manifest.ts';
+import {
+  describeArtifact,
+  describeManifest,
+  describeVersion,
+  summarizeManifest,
+} from './describe-manifest.ts';
 import { findOffered, listManifests, listOffered, listVersions } from './find-manifests.ts';
 import { publishVersion } from './publish-version.ts';
 import { receiveArtifact, recordArtifact } from './put-artifact.ts';

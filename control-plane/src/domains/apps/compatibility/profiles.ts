@@ -4,7 +4,9 @@ import type { Compatibility } from './judge-compatibility.ts';
 export const appProfiles = {
   'Launchable OCI / Jupyter / vLLM single-node': anywhere('Workload stays inside one alloc'),
   'Slurm single-node': anywhere('Controller + worker share alloc'),
-  'Slurm multi-allocation (controller + remote workers)': anywhere('Members are reached through the platform'),
+  'Slurm multi-allocation (controller + remote workers)': anywhere(
+    'Members are reached through the platform',
+  ),
   'Slurm multi-node (cross-network cluster)': hostsOnly("Slice networking doesn't cross allocs yet"),
   'RKE2 self-managed single-allocation': anywhere('Control plane stays in one alloc'),
   'Multi-node Kubernetes cluster': hostsOnly('Same network gap'),

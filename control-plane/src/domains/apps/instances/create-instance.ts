@@ -53,8 +53,7 @@ export async function createInstance(
       correlationId,
     });
     const { instance, gate } = await admitInstance(services, tx, created.id, allocation);
-    if (gate?.outcome === 'reject')
-      throw new Problem('app_rejected', gate.message, { extensions: { gate } });
+    if (gate?.outcome === 'reject') throw new Problem('app_rejected', gate.message, { extensions: { gate } });
     return instance;
   });
 }
@@ -67,7 +66,10 @@ function requireCompatible({ compatibility, slug }: VersionRow, allocation: Allo
   });
 }
 
-function requireParameters(version: VersionRow, { parameters = [], env = [] }: NewInstance): ParameterValue[] {
+function requireParameters(
+  version: VersionRow,
+  { parameters = [], env = [] }: NewInstance,
+): ParameterValue[] {
   const { values, faults } = resolveParameters(version.parameters, parameters);
   const taken = new Set(version.secrets);
   const unsettable = env

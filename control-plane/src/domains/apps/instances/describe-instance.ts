@@ -12,7 +12,10 @@ export type MemberRow = Selectable<AppInstanceMembers>;
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 
 /** Instances with what their version says of them. */
-export async function describeInstances(tx: Tx, rows: readonly InstanceRow[]): Promise<Schemas['AppInstance'][]> {
+export async function describeInstances(
+  tx: Tx,
+  rows: readonly InstanceRow[],
+): Promise<Schemas['AppInstance'][]> {
   if (rows.length === 0) return [];
   const slugs = [...new Set(rows.map(({ app_slug: slug }) => slug))];
   const versions = await tx
@@ -77,9 +80,7 @@ function describeTeardown({ ended_at: endedAt }: InstanceRow, members: Proofs): 
   if (endedAt === null) return { state: 'none', due_at: null, proved_at: null };
   const open = members.filter((member) => member.teardown_proved_at === null);
   const latest = (dates: readonly (Date | null)[]): string | null =>
-    iso(
-      dates.reduce((last, date) => (last === null || (date !== null && date > last) ? date : last), null),
-    );
+    iso(dates.reduce((last, date) => (last === null || (date !== null && date > last) ? date : last), null));
   if (open.length > 0)
     return { state: 'open', due_at: latest(open.map((one) => one.teardown_due_at)), proved_at: null };
   return { state: 'proved', due_at: null, proved_at: latest(members.map((one) => one.teardown_proved_at)) };
@@ -110,8 +111,7 @@ export function describeMember(row: MemberRow): Schemas['AppInstanceMember'] {
 export function describeEvent(row: Selectable<AppInstanceEvents>): Schemas['AppInstanceEvent'] {
   return {
     id: row.id,
-    // Only our own code writes events, and it knows no other type.
-    event_type: row.event_type as Schemas['AppEventType'],
+    event_type: row.event_type,
     message: row.message,
     member_id: row.member_id,
     reason: row.reason,

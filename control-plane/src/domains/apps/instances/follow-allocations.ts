@@ -33,14 +33,12 @@ async function stopOnEnded(services: Services): Promise<void> {
       .execute((tx) => findEnded(tx, [...new Set(live.map((one) => one.allocation_id))])),
   );
   for (const { id, allocation_id: allocationId } of live.filter((one) => ended.has(one.allocation_id)))
-    await services.db
-      .transaction()
-      .execute((tx) =>
-        requestStop(services, tx, id, {
-          reason: 'cancelled',
-          message: `The allocation ${allocationId} has ended`,
-        }),
-      );
+    await services.db.transaction().execute((tx) =>
+      requestStop(services, tx, id, {
+        reason: 'cancelled',
+        message: `The allocation ${allocationId} has ended`,
+      }),
+    );
 }
 
 async function proveByWipe({ db, clock }: Services): Promise<void> {

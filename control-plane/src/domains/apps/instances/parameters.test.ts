@@ -6,9 +6,10 @@ const mode = { name: 'mode', type: 'string', choices: ['a', 'b'], required: true
 
 describe('parameters of an app', () => {
   it('take what is given, and defaults for the rest', () => {
-    const { values, faults } = resolveParameters([steps, { ...mode, choices: ['a', 'b'] }], [
-      { name: 'mode', value: 'b' },
-    ]);
+    const { values, faults } = resolveParameters(
+      [steps, { ...mode, choices: ['a', 'b'] }],
+      [{ name: 'mode', value: 'b' }],
+    );
     expect(faults).toEqual([]);
     expect(values).toEqual([
       { name: 'mode', value: 'b' },

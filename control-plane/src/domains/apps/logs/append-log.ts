@@ -28,8 +28,7 @@ export async function appendLog(
       .executeTakeFirstOrThrow();
     if (Number(member.log_read) !== from) return null;
     const organizationId = member.organization_id;
-    const room =
-      policies.get('apps.log_max_bytes_per_member', { organizationId }) - Number(member.log_bytes);
+    const room = policies.get('apps.log_max_bytes_per_member', { organizationId }) - Number(member.log_bytes);
     const kept = content.subarray(0, Math.max(0, room));
     const isFull = kept.length < content.length;
     await tx
@@ -115,10 +114,6 @@ async function storePiece(
   }
   await db.transaction().execute(async (tx) => {
     await keepBlob(tx, { digest, tenantId: organizationId, subjectType: 'app_log', subjectId: id });
-    await tx
-      .updateTable('app_log_pieces')
-      .set({ content: null, digest })
-      .where('id', '=', id)
-      .execute();
+    await tx.updateTable('app_log_pieces').set({ content: null, digest }).where('id', '=', id).execute();
   });
 }

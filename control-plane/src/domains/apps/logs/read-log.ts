@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
+import { given } from '../../../platform/db/given.ts';
 import type { AppLogPieces } from '../../../platform/db/generated/schema.ts';
 import { notFound } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
@@ -29,7 +30,7 @@ export async function findLogPart(
     .selectFrom('app_instance_members')
     .select(['id', 'ended_at', 'log_bytes', 'log_truncated'])
     .where('instance_id', '=', instanceId)
-    .$if(memberId !== undefined, (q) => q.where('id', '=', memberId!))
+    .$call(given(memberId, (q, id) => q.where('id', '=', id)))
     .orderBy('id')
     .limit(1)
     .executeTakeFirst();
@@ -57,7 +58,9 @@ export async function readLogPart(
   for (const { content, digest } of pieces)
     contents.push(content ?? (digest === null ? Buffer.alloc(0) : await buffer(await blobs.open(digest))));
   const start = Math.max(log.offset, Number(first.first_byte));
-  const text = Buffer.concat(contents).subarray(start - Number(first.first_byte)).subarray(0, MAX_BYTES);
+  const text = Buffer.concat(contents)
+    .subarray(start - Number(first.first_byte))
+    .subarray(0, MAX_BYTES);
   const whole = wholeCharacters(text);
   return {
     ...log,

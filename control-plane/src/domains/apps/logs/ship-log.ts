@@ -35,8 +35,7 @@ export async function shipLog(
     const { text, taken } = cutLog(chunk.bytes, secrets, { isEnd });
     if (taken === 0) return;
     const lost = chunk.offset - from;
-    const content =
-      lost > 0 ? Buffer.concat([Buffer.from(`[${lost} bytes were not kept]\n`), text]) : text;
+    const content = lost > 0 ? Buffer.concat([Buffer.from(`[${lost} bytes were not kept]\n`), text]) : text;
     const stored = await appendLog(services, memberId, { from, to: chunk.offset + taken, content });
     if (!stored) return;
   }

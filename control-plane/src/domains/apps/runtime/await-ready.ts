@@ -9,7 +9,7 @@ import type { StartOutcome } from './start-outcome.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 
 const PAUSE_MS = 500;
-/** How often a port that does not answer yet is followed by a look at the process. */
+/** Probes of a port that does not answer, for each observation of the process. */
 const LOOK_EVERY = 4;
 
 type Readiness = components['schemas']['AppReadiness'];

@@ -4,7 +4,14 @@ import type { MemberRow } from '../instances/describe-instance.ts';
 
 export type DueMember = Pick<
   MemberRow,
-  'id' | 'instance_id' | 'allocation_id' | 'status' | 'log_read' | 'log_truncated' | 'unreachable_since' | 'ended_at'
+  | 'id'
+  | 'instance_id'
+  | 'allocation_id'
+  | 'status'
+  | 'log_read'
+  | 'log_truncated'
+  | 'unreachable_since'
+  | 'ended_at'
 >;
 
 /**

@@ -42,9 +42,11 @@ export async function readSecrets(
     .where('member_id', '=', memberId)
     .executeTakeFirst();
   if (!row) return new Map();
-  const entries: [string, string][] = JSON.parse(
-    sealer.open('app_member_secrets', row.sealed_values, context(memberId)),
-  );
+  return valuesOf(JSON.parse(sealer.open('app_member_secrets', row.sealed_values, context(memberId))));
+}
+
+/** The seal proves that these are the entries that were sealed. */
+function valuesOf(entries: Iterable<[string, string]>): Map<string, string> {
   return new Map(entries);
 }
 

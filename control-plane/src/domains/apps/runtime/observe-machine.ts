@@ -45,7 +45,10 @@ export async function observeMachine(
 
 const ABSENT = { state: 'absent', exitCode: null, signal: null, oom: false } as const;
 
-async function recordUse({ db, clock }: RuntimeServices, observed: readonly MemberObservation[]): Promise<void> {
+async function recordUse(
+  { db, clock }: RuntimeServices,
+  observed: readonly MemberObservation[],
+): Promise<void> {
   if (observed.length === 0) return;
   await sql`
     update app_instance_members m set cpu_seconds = o.cpu, memory_bytes = o.memory, observed_at = ${clock.now()},

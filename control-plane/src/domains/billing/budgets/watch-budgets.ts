@@ -8,7 +8,7 @@ import type { Tick } from '../../../platform/ticks/tick.ts';
 import type { ReleaseLeases } from '../funds/watch-balances.ts';
 import { isExhausted, reachedThresholds, readBudgets, type BudgetSpend } from './budget-spend.ts';
 
-const AT_ONCE = 100;
+const BATCH = 100;
 
 /** Publishes reached thresholds, and releases leases that an exhausted budget must no longer pay for. */
 export function watchBudgets(releaseLeases: ReleaseLeases): Tick<Services> {
@@ -22,16 +22,16 @@ export function watchBudgets(releaseLeases: ReleaseLeases): Tick<Services> {
 
 export async function checkAllBudgets(services: Services, releaseLeases: ReleaseLeases): Promise<void> {
   const { db, clock } = services;
-  await inBatches<BudgetSpend>(AT_ONCE, async (last) => {
+  await inBatches<BudgetSpend>(BATCH, async (last) => {
     const budgets = await db
       .transaction()
       .execute((tx) =>
-        readBudgets(tx, clock.now(), {}, { limit: AT_ONCE, ...(last ? { after: last.id } : {}) }),
+        readBudgets(tx, clock.now(), {}, { limit: BATCH, ...(last ? { after: last.id } : {}) }),
       );
     // Most budgets have nothing to publish; only the others get a transaction.
     for (const budget of budgets.filter((one) => reachedThresholds(one).length > 0 || mustRelease(one))) {
       await db.transaction().execute(async (tx) => {
-        await tellThresholds(services, tx, budget);
+        await notifyThresholds(services, tx, budget);
         if (mustRelease(budget)) {
           await releaseLeases(services, tx, budget, 'The budget of this month is exhausted', 'budget');
         }
@@ -45,7 +45,7 @@ function mustRelease(budget: BudgetSpend): boolean {
   return budget.atCap === 'release' && isExhausted(budget);
 }
 
-async function tellThresholds({ clock }: Services, tx: Tx, budget: BudgetSpend): Promise<void> {
+async function notifyThresholds({ clock }: Services, tx: Tx, budget: BudgetSpend): Promise<void> {
   const reached = reachedThresholds(budget);
   if (reached.length === 0) return;
   const fresh = await tx

@@ -13,7 +13,6 @@ import {
 export interface FundsCheck {
   organizationId: string;
   projectId: string;
-  sku: string;
   perHour: Money;
   /** How long the funds must last; zero if the policy requires nothing. */
   seconds: number;
@@ -33,6 +32,7 @@ export interface FundsShortfall {
   funds: FundsCheck;
   bound: Commitments;
   before: readonly AskedLaunch[];
+  asked: AskedLaunch;
 }
 
 interface CommitmentRow {
@@ -92,33 +92,51 @@ export function keptOf(stored: readonly StoredKept[]): KeptUnused[] {
   return stored.map((one) => ({ ...one, perHourMicros: BigInt(one.perHourMicros) }));
 }
 
+/** A launch of a batch, and its node; null before it is placed. */
+export interface BatchLaunch {
+  funds: FundsCheck;
+  nodeId: string | null;
+}
+
+/** Locks and reads the commitments that the launches of one batch are checked against. */
+export async function lockBatchCommitments(
+  tx: Tx,
+  launches: readonly FundsCheck[],
+): Promise<CommitmentsByAccount> {
+  const asking = launches.filter(({ seconds }) => seconds > 0);
+  if (asking.length === 0) return new Map();
+  return await lockCommitments(
+    tx,
+    asking.map(({ organizationId }) => organizationId),
+  );
+}
+
 /**
  * Checks the launches of one batch in order; null for a launch that the funds cover together with those
  * before it.
  */
-export async function checkBatchFunds(
-  tx: Tx,
-  launches: readonly FundsCheck[],
-): Promise<(FundsShortfall | null)[]> {
-  const asking = launches.filter(({ seconds }) => seconds > 0);
-  if (asking.length === 0) return launches.map(() => null);
-  const commitments = await lockCommitments(
-    tx,
-    asking.map(({ organizationId }) => organizationId),
-  );
+export function checkBatchFunds(
+  commitments: CommitmentsByAccount,
+  launches: readonly BatchLaunch[],
+): (FundsShortfall | null)[] {
   const taken = new Map<string, AskedLaunch[]>();
-  return launches.map((launch) => {
-    if (launch.seconds === 0) return null;
-    const account = accountKey(launch.organizationId, launch.perHour.currency);
+  return launches.map(({ funds, nodeId }) => {
+    if (funds.seconds === 0) return null;
+    const account = accountKey(funds.organizationId, funds.perHour.currency);
     const bound = commitments.get(account) ?? NOTHING_COMMITTED;
     const before = taken.get(account) ?? [];
-    const withIt = [...before, askedOf(launch)];
-    if (!coversLaunches(launch, bound, withIt)) return { funds: launch, bound, before };
-    taken.set(account, withIt);
+    const asked = askedOf(funds, nodeId);
+    if (!coversLaunches(funds, bound, [...before, asked])) return { funds, bound, before, asked };
+    taken.set(account, [...before, asked]);
     return null;
   });
 }
 
-export function askedOf({ projectId, sku, perHour }: FundsCheck): AskedLaunch {
-  return { projectId, sku, micros: perHour.micros };
+export function askedOf({ projectId, perHour }: FundsCheck, nodeId: string | null): AskedLaunch {
+  return { projectId, nodeId, micros: perHour.micros };
+}
+
+/** A launch as the SQL function `kept_beside` reads it. */
+export function storedLaunch({ projectId, nodeId, micros }: AskedLaunch): Record<string, string | null> {
+  return { projectId, nodeId, micros: String(micros) };
 }

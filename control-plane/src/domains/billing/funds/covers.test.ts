@@ -9,10 +9,9 @@ import { refuseUnfunded } from './require-funds.ts';
 import { runsOutAt, type TenantFunds } from './tenant-funds.ts';
 
 const HOUR = 3600;
-const kept = (projectId: string, started: boolean, perHourMicros: bigint) => ({
+const kept = (projectId: string, nodeIds: string[], perHourMicros: bigint) => ({
   projectId,
-  sku: 'h200',
-  started,
+  nodeIds,
   perHourMicros,
 });
 
@@ -27,13 +26,22 @@ describe('covers', () => {
     expect(covers(...values)).toBe(answer);
   });
 
-  it('lets launches use started reservations of their project, and no others', () => {
-    const all = [kept('p', true, 80n), kept('p', false, 40n), kept('q', true, 20n)];
-    const launch = (projectId: string, sku: string, micros: bigint) => ({ projectId, sku, micros });
+  it('lets launches use reservations of their project on the reserved nodes, and no others', () => {
+    const all = [kept('p', ['a', 'b'], 80n), kept('p', ['c'], 40n), kept('q', ['d'], 20n)];
+    const launch = (projectId: string, nodeId: string | null, micros: bigint) => ({
+      projectId,
+      nodeId,
+      micros,
+    });
     expect(keptBeside(all, [])).toBe(140n);
-    expect(keptBeside(all, [launch('p', 'h200', 30n), launch('p', 'h200', 30n)])).toBe(80n);
-    expect(keptBeside(all, [launch('p', 'h200', 200n)])).toBe(60n);
-    expect(keptBeside(all, [launch('p', 'b200', 30n)])).toBe(140n);
+    expect(keptBeside(all, [launch('p', 'a', 30n), launch('p', 'b', 30n)])).toBe(80n);
+    expect(keptBeside(all, [launch('p', 'a', 200n)])).toBe(60n);
+    expect(keptBeside(all, [launch('p', 'e', 30n), launch('q', 'a', 30n)])).toBe(140n);
+  });
+
+  it('lets a launch without a node use any reservation of its project', () => {
+    const all = [kept('p', ['a'], 80n), kept('q', ['b'], 20n)];
+    expect(keptBeside(all, [{ projectId: 'p', nodeId: null, micros: 30n }])).toBe(70n);
   });
 });
 
@@ -108,12 +116,7 @@ class Tenant {
     const running = this.leases.filter((_, index) => index % 2 === 0).reduce((sum, one) => sum + one, 0n);
     const bound: Commitments = { runningMicros: running, pendingMicros: this.rate - running, kept: [] };
     try {
-      refuseUnfunded(
-        this.policies,
-        { organizationId: 'o', projectId: 'p', sku: 's', perHour },
-        [funds],
-        bound,
-      );
+      refuseUnfunded(this.policies, { organizationId: 'o', projectId: 'p', perHour }, [funds], bound);
     } catch (error) {
       if (error instanceof Problem) return false;
       throw error;

@@ -1,9 +1,7 @@
 /** Hourly cost of capacity that is reserved for a project and unused. */
 export interface KeptUnused {
   projectId: string;
-  sku: string;
-  /** Its period has started, so launches of its project use it first. */
-  started: boolean;
+  nodeIds: readonly string[];
   perHourMicros: bigint;
 }
 
@@ -18,7 +16,8 @@ export interface Commitments {
 /** The facts of a launch that a funds check needs. */
 export interface AskedLaunch {
   projectId: string;
-  sku: string;
+  /** Null before it is placed: it may then use every reservation of its project. */
+  nodeId: string | null;
   micros: bigint;
 }
 
@@ -43,27 +42,16 @@ export function costFor(perHourMicros: bigint, seconds: number): bigint {
 }
 
 /**
- * Reserved capacity that stays unused beside these launches, which use started reservations of their project.
- * The SQL function `kept_beside` computes the same.
+ * Reserved capacity that stays unused beside these launches. A launch uses a reservation of its project only on a
+ * reserved node. The SQL function `kept_beside` computes the same; a test compares the two.
  */
 export function keptBeside(kept: readonly KeptUnused[], launches: readonly AskedLaunch[]): bigint {
-  const asked = new Map<string, bigint>();
-  for (const { projectId, sku, micros } of launches) {
-    const key = `${projectId} ${sku}`;
-    asked.set(key, (asked.get(key) ?? 0n) + micros);
-  }
-  const started = new Map<string, bigint>();
-  let unused = 0n;
-  for (const one of kept) {
-    const key = `${one.projectId} ${one.sku}`;
-    if (one.started) started.set(key, (started.get(key) ?? 0n) + one.perHourMicros);
-    else unused += one.perHourMicros;
-  }
-  for (const [key, micros] of started) {
-    const left = micros - (asked.get(key) ?? 0n);
-    if (left > 0n) unused += left;
-  }
-  return unused;
+  return kept.reduce((unused, { projectId, nodeIds, perHourMicros }) => {
+    const used = launches
+      .filter((one) => one.projectId === projectId && (one.nodeId === null || nodeIds.includes(one.nodeId)))
+      .reduce((sum, { micros }) => sum + micros, 0n);
+    return used < perHourMicros ? unused + perHourMicros - used : unused;
+  }, 0n);
 }
 
 /** Whether the funds cover all of these launches together with the tenant's commitments. */

@@ -13,7 +13,7 @@ import { availableMicros, readFunds, runsOutAt } from './tenant-funds.ts';
 type Spend = components['schemas']['Spend'];
 type Needs = Pick<Services, 'policies' | 'clock'>;
 
-const AT_ONCE = 500;
+const BATCH = 500;
 
 export async function describeSpend(
   services: Needs,
@@ -65,9 +65,9 @@ async function liveSpend(
 ): Promise<Map<string, { rate: bigint; accrued: bigint }>> {
   const unreachable = policies.get('fleet.unreachable_after_seconds');
   const totals = new Map<string, { rate: bigint; accrued: bigint }>();
-  await inBatches<{ allocationId: string }>(AT_ONCE, async (last) => {
+  await inBatches<{ allocationId: string }>(BATCH, async (last) => {
     const page = await readLiveMeters(tx, scope, {
-      limit: AT_ONCE,
+      limit: BATCH,
       ...(last ? { after: last.allocationId } : {}),
     });
     for (const { meter, facts } of page) {

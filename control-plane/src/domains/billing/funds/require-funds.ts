@@ -12,7 +12,6 @@ import { availableMicros, readFunds, type TenantFunds } from './tenant-funds.ts'
 export interface PricedLaunch {
   organizationId: string;
   projectId: string;
-  sku: string;
   perHour: Money;
 }
 
@@ -33,10 +32,13 @@ export async function requireFunds(
   return refuseUnfunded(policies, launch, await readFunds(tx, clock.now(), organizationId), bound);
 }
 
-/** Refuses a launch that funds read earlier do not cover; `checkBatchFunds` then checks a batch. */
+/**
+ * Refuses a launch that funds read earlier do not cover on any node; `checkBatchFunds` then checks it with its
+ * batch and its node.
+ */
 export function refuseUnfunded(
   policies: Pick<Policies, 'get'>,
-  { organizationId, projectId, sku, perHour }: PricedLaunch,
+  { organizationId, projectId, perHour }: PricedLaunch,
   tenant: readonly TenantFunds[],
   bound: Commitments = NOTHING_COMMITTED,
 ): FundsCheck {
@@ -47,21 +49,21 @@ export function refuseUnfunded(
   const funds: FundsCheck = {
     organizationId,
     projectId,
-    sku,
     perHour,
     seconds: perHour.micros === 0n ? 0 : policies.get('billing.minimum_launch_seconds', scope),
     keptSeconds: policies.get('reservations.hold_seconds', scope),
     availableMicros: own ? availableMicros(own, credit) : BigInt(credit),
     paid: own?.paid ?? false,
   };
-  if (funds.seconds === 0 || coversLaunches(funds, bound, [askedOf(funds)])) return funds;
-  throw balanceTooLow(policies, { funds, bound, before: [] });
+  const asked = askedOf(funds, null);
+  if (funds.seconds === 0 || coversLaunches(funds, bound, [asked])) return funds;
+  throw balanceTooLow(policies, { funds, bound, before: [], asked });
 }
 
 /** `balance_too_low`: required funds, available funds, and the commitments that take the rest. */
 export function balanceTooLow(
   policies: Pick<Policies, 'get'>,
-  { funds, bound, before }: FundsShortfall,
+  { funds, bound, before, asked }: FundsShortfall,
 ): Problem {
   const { seconds, keptSeconds, availableMicros: available, perHour } = funds;
   const money = (micros: bigint) => ({ currency: perHour.currency, micros });
@@ -69,7 +71,7 @@ export function balanceTooLow(
   const running = money(costFor(bound.runningMicros, seconds));
   const pendingMicros = before.reduce((sum, { micros }) => sum + micros, bound.pendingMicros);
   const starting = money(costFor(pendingMicros, seconds));
-  const reserved = money(costFor(keptBeside(bound.kept, [...before, askedOf(funds)]), keptSeconds));
+  const reserved = money(costFor(keptBeside(bound.kept, [...before, asked]), keptSeconds));
   const others = money(running.micros + starting.micros + reserved.micros);
   const detail =
     `The balance must cover ${seconds} s of the lease (${formatMoney(required)}) together with ${formatMoney(others)} for ` +

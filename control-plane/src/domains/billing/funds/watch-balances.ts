@@ -1,7 +1,7 @@
 import { graceSeconds } from './zero-balance-notice.ts';
 import { recordAudit } from '../../../platform/audit/record.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { newId } from '../../../platform/ids.ts';
+import { newId, NIL_ID } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
 import { decideStanding, type Standing } from './decide-standing.ts';
@@ -9,8 +9,7 @@ import { emitBalanceEvent, emitLeasesStopped, type StandingDecision } from './em
 import { availableMicros, readFunds, readFundsPage, runsOutAt, type TenantFunds } from './tenant-funds.ts';
 
 /** Tenants checked in one statement; memory stays bounded for any number of tenants. */
-const AT_ONCE = 1000;
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+const BATCH = 1000;
 
 /** Releases a tenant's leases. The allocations domain implements it; the roles connect the two. */
 export type ReleaseLeases = (
@@ -40,10 +39,10 @@ export function watchBalances(releaseLeases: ReleaseLeases): Tick<Services> {
 /** Checks all tenants page by page; only those that need a warning or a stop get a transaction. */
 export async function checkAllBalances(services: Services, releaseLeases: ReleaseLeases): Promise<void> {
   const { db, clock } = services;
-  let after = BEFORE_ALL;
+  let after = NIL_ID;
   for (;;) {
     const looks = await db.transaction().execute(async (tx) => {
-      const funds = await readFundsPage(tx, clock.now(), { after, tenants: AT_ONCE });
+      const funds = await readFundsPage(tx, clock.now(), { after, tenants: BATCH });
       return decideAll(services, funds, await standingsOf(tx, funds));
     });
     const last = looks.at(-1)?.funds.organizationId;

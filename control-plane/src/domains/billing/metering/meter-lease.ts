@@ -46,7 +46,7 @@ export interface MeterResult {
 }
 
 /** A long gap is caught up in several runs, so that one lease never takes long. */
-const WINDOWS_AT_ONCE = 200;
+const WINDOWS_PER_BATCH = 200;
 
 /**
  * Brings the records of a lease up to date: first corrections of earlier records, then windows that have
@@ -102,7 +102,7 @@ function addWindows(state: MeterResult, facts: LeaseFacts, rules: MeterRules, no
   const to = ends || lost ? leaseSecond(meter.startedAt, released) : seenTo;
   const unprovenAfter = lost && seenTo < to ? evidence : null;
   const outages = withUnproven(facts.outages, unprovenAfter);
-  while (meter.meteredSeconds < to && usage.length < WINDOWS_AT_ONCE) {
+  while (meter.meteredSeconds < to && usage.length < WINDOWS_PER_BATCH) {
     const fromSecond = meter.meteredSeconds;
     const full = (fromSecond / rules.windowSeconds + 1n) * rules.windowSeconds;
     if (full > to && !ends && !lost) return;

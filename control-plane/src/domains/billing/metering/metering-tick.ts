@@ -7,7 +7,7 @@ import { NIL_ID } from '../../../platform/ids.ts';
 import { recordUsage } from './record-usage.ts';
 
 /** Leases recorded in one transaction; memory and locks stay bounded for any number of leases. */
-const AT_ONCE = 500;
+const BATCH = 500;
 /** Turns observations of leases into usage records and debits. */
 export const meterLeases: Tick<Services> = {
   name: 'billing.meter_leases',
@@ -23,7 +23,7 @@ export async function meterAllLeases(
   services: Pick<Services, 'db' | 'clock' | 'policies'>,
 ): Promise<{ records: number }> {
   let records = 0;
-  await inBatches<{ allocationId: string }>(AT_ONCE, async (last) => {
+  await inBatches<{ allocationId: string }>(BATCH, async (last) => {
     const done = await meterBatch(services, last?.allocationId ?? NIL_ID);
     records += done.records;
     return done.due;
@@ -40,7 +40,7 @@ async function meterBatch(
     unreachableSeconds: policies.get('fleet.unreachable_after_seconds'),
   };
   return await db.transaction().execute(async (tx) => {
-    const due = await lockDueMeters(tx, after, AT_ONCE, rules.windowSeconds);
+    const due = await lockDueMeters(tx, after, BATCH, rules.windowSeconds);
     const now = clock.now();
     const batch = due.map((lease) => ({ lease, result: meterLease(lease.meter, lease.facts, rules, now) }));
     const records = batch.length > 0 ? await recordUsage(tx, batch, now) : 0;

@@ -52,17 +52,24 @@ export async function endConversion(
   });
 }
 
-/** Whole hosts had other tenants than their slots: back in slice mode each slot is approved again. */
+const APPROVE_AGAIN: Readonly<Record<NodeMode, string>> = {
+  slice: 'The host came back from baremetal; approve the slot again.',
+  baremetal: 'The host is in baremetal mode; approve its whole-node offer.',
+};
+
+/**
+ * What was approved for one mode is not for sale in the other: in slice mode each slot is approved again, in baremetal mode
+ * the host is offered as a whole.
+ */
 async function enterMode(tx: Tx, nodeId: string, mode: NodeMode, correlationId: string): Promise<void> {
   await tx.updateTable('nodes').set({ mode }).where('id', '=', nodeId).execute();
-  if (mode !== 'slice') return;
   await tx
     .updateTable('node_resource_slots')
     .set({
       state: 'disabled',
       desired_state: 'disabled',
       health_state: 'unknown',
-      health_detail: 'The host came back from baremetal; approve the slot again.',
+      health_detail: APPROVE_AGAIN[mode],
     })
     .where('node_id', '=', nodeId)
     .where('state', '=', 'available')

@@ -60,7 +60,7 @@ function missingDevices(slot: ApprovedSlot, { observed, drift }: ConditionInput)
   const disk = observed.disks?.find((candidate) => candidate.serial === slot.nvme_serial);
   return [
     ...(observed.gpus && (!gpu || gpu.state === 'lost') ? [`GPU ${slot.gpu_pci_address}`] : []),
-    ...(observed.disks && !disk ? [`disk ${slot.nvme_serial}`] : []),
+    ...(observed.disks && !disk && !slot.isWholeNodeUnit ? [`disk ${slot.nvme_serial}`] : []),
     ...undiscovered,
   ];
 }
@@ -72,7 +72,8 @@ function unfitness(slot: ApprovedSlot, { observed, drift }: ConditionInput): str
   const mounts =
     disk?.mounts ??
     own.flatMap((difference) => (difference.kind === 'disk_mounted' ? difference.observed : []));
-  if (mounts.length > 0) return `Mounted: disk ${slot.nvme_serial} on ${mounts.join(', ')}.`;
+  if (mounts.length > 0 && !slot.isWholeNodeUnit)
+    return `Mounted: disk ${slot.nvme_serial} on ${mounts.join(', ')}.`;
   const leftOut = own.find(({ kind }) => kind === 'gpu_left_out');
   if (leftOut) return `Unfit: GPU ${slot.gpu_pci_address}: ${leftOut.observed ?? 'no longer proposed'}.`;
   const changed = own.find(

@@ -21,7 +21,7 @@ const table: Record<Posture, Record<string, PostureInput>> = {
   fully_available: {
     'no blocking claims, schedulable': node({ available: 8 }),
     'some slots were never approved for sale': node({ available: 6, disabled: 2 }),
-    'a baremetal host without claims needs no slots': node({}, { mode: 'baremetal' }),
+    'a baremetal host with an approved offer': node({ available: 8 }, { mode: 'baremetal' }),
   },
   partially_allocated: {
     'some slots are in use': node({ available: 6, in_use: 2 }),
@@ -51,6 +51,11 @@ const table: Record<Posture, Record<string, PostureInput>> = {
   unavailable: {
     'the host is silent': node({ available: 8 }, { connected: false }),
     'no slot is approved': node({}),
+    'no whole-node offer is approved': node({ disabled: 8 }, { mode: 'baremetal' }),
+    'a GPU of a whole node is unhealthy': node(
+      { available: 8 },
+      { mode: 'baremetal', unhealthyAvailable: 1 },
+    ),
     'every slot is disabled': node({ disabled: 8 }),
     'it is cordoned': node({ available: 8 }, { cordons: ['Two GPUs are missing.'] }),
     'every free slot is unhealthy': node({ available: 8 }, { unhealthyAvailable: 8 }),
@@ -93,6 +98,19 @@ describe('precedence', () => {
   it('names a reason, and the cordon when that is it', () => {
     const cordoned = node({ available: 8 }, { cordons: ['Two GPUs are missing.', 'Old agent.'] });
     expect(postureOf(cordoned).reason).toBe('Two GPUs are missing.');
+  });
+
+  it('counts the slots, so that a quarantined one is seen beside those that are sold', () => {
+    const one = node({ available: 4, in_use: 3, cleanup_blocked: 1, disabled: 2 });
+    expect(postureOf(one)).toEqual({
+      posture: 'partially_allocated',
+      reason:
+        'Some slots are free: 4 of 8 available, 3 of 8 in use, 1 of 8 quarantined until the cleanup is verified.',
+    });
+    const none = node({ in_use: 7, cleanup_blocked: 1 });
+    expect(postureOf(none).reason).toBe(
+      'No slot is free: 7 of 8 in use, 1 of 8 quarantined until the cleanup is verified.',
+    );
   });
 
   it('never calls a host sellable that has nothing to sell', () => {

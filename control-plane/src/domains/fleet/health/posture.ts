@@ -40,6 +40,16 @@ const rules: readonly Rule[] = [
     holds: (i) => slices(i) && taken(i.slots) === 0 && forSale(i) === 0,
   },
   {
+    posture: 'unavailable',
+    reason: () => 'No whole-node offer is approved.',
+    holds: (i) => wholeNode(i) && taken(i.slots) + i.slots.available === 0,
+  },
+  {
+    posture: 'unavailable',
+    reason: (i) => `${i.unhealthyAvailable} GPUs of the host are unhealthy.`,
+    holds: (i) => wholeNode(i) && taken(i.slots) === 0 && i.unhealthyAvailable > 0,
+  },
+  {
     posture: 'cleanup_blocked',
     reason: () => 'The cleanup of the host is not verified.',
     holds: (i) => i.hostCleanupBlocked,
@@ -62,12 +72,12 @@ const rules: readonly Rule[] = [
   },
   {
     posture: 'fully_allocated_by_slices',
-    reason: () => 'All slots are in use.',
+    reason: ({ slots }) => `No slot is free: ${countsInWords(slots)}.`,
     holds: (i) => taken(i.slots) > 0 && forSale(i) === 0,
   },
   {
     posture: 'partially_allocated',
-    reason: () => 'Some slots are in use.',
+    reason: ({ slots }) => `Some slots are free: ${countsInWords(slots)}.`,
     holds: (i) => taken(i.slots) > 0,
   },
   {
@@ -89,7 +99,26 @@ export function emptySlotCounts(): SlotCounts {
   return { disabled: 0, available: 0, reserved: 0, in_use: 0, cleaning: 0, cleanup_blocked: 0 };
 }
 
-/** A bare-metal host needs no slots to be leased. */
+const WORDS: readonly [SlotState, string][] = [
+  ['available', 'available'],
+  ['reserved', 'reserved'],
+  ['in_use', 'in use'],
+  ['cleaning', 'being wiped'],
+  ['cleanup_blocked', 'quarantined until the cleanup is verified'],
+];
+
+/** Counts of the approved slots, such as `5 of 8 in use, 1 of 8 being wiped`. */
+function countsInWords(slots: SlotCounts): string {
+  const approved = total(slots) - slots.disabled;
+  return WORDS.filter(([state]) => slots[state] > 0)
+    .map(([state, words]) => `${slots[state]} of ${approved} ${words}`)
+    .join(', ');
+}
+
+function wholeNode({ mode, exclusivelyClaimed, hostCleanupBlocked }: PostureInput): boolean {
+  return mode === 'baremetal' && !exclusivelyClaimed && !hostCleanupBlocked;
+}
+
 function slices(input: PostureInput): boolean {
   return input.mode === 'slice' && !input.exclusivelyClaimed;
 }

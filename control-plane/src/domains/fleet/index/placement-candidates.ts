@@ -9,7 +9,7 @@ import {
   type NodeHold,
 } from '../../placement/candidate.ts';
 import { toMask, type SlotMask } from '../../placement/slot-mask.ts';
-import { isComplete, type SlotFacts } from '../../placement/slot-rules.ts';
+import { isComplete, isWholeNodeUnit, type SlotFacts } from '../../placement/slot-rules.ts';
 import { snapshotColumns, excludeOwnTransaction, type SnapshotRow } from './snapshot.ts';
 import { first, present } from '../../../platform/present.ts';
 
@@ -121,8 +121,15 @@ export async function readFleetSnapshot(
   };
 }
 
+/** A host in baremetal mode is as large as its offer; units of an earlier offer are disabled and do not count. */
+function unitsOf({ mode, slots }: CandidateRow): CandidateRow['slots'] {
+  const offered = slots.filter((slot) => isWholeNodeUnit(slot) && slot.state !== 'disabled');
+  return mode === 'baremetal' && offered.length > 0 ? offered : slots;
+}
+
 function fleetNode(row: CandidateRow): FleetNode {
-  const { nodeId, region, gpuModel, connected, draining, cordoned, mode, slots, leases, hostname } = row;
+  const { nodeId, region, gpuModel, connected, draining, cordoned, mode, leases, hostname } = row;
+  const slots = unitsOf(row);
   const promises = parseHolds(row.promises);
   const held = leases.map((lease) => ({
     // A claim without slots is one on the whole node.

@@ -1,4 +1,4 @@
-import { parseTaskOutput, type CandidateSlot } from '@gpuaas/contracts/tasks';
+import { parseTaskOutput, type CandidateSlot, type TaskOutput } from '@gpuaas/contracts/tasks';
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
@@ -127,6 +127,15 @@ export async function latestCandidates(
   nodeId: string,
   discoveryTaskId: string,
 ): Promise<CandidateSlot[]> {
+  return (await latestDiscovered(tx, nodeId, discoveryTaskId)).candidates;
+}
+
+/** The named discovery if it succeeded and is the latest. */
+export async function latestDiscovered(
+  tx: Tx,
+  nodeId: string,
+  discoveryTaskId: string,
+): Promise<TaskOutput['slice.topology_discover']> {
   const task = await findTask(tx, { nodeId, kind: 'slice.topology_discover' }, discoveryTaskId);
   if (task?.state !== 'succeeded') {
     throw new Problem('discovery_not_ready', 'Approve from a successful discovery of this host.');
@@ -141,5 +150,5 @@ export async function latestCandidates(
       },
     );
   }
-  return parseTaskOutput('slice.topology_discover', task.output).candidates;
+  return parseTaskOutput('slice.topology_discover', task.output);
 }

@@ -14,7 +14,8 @@ const enteredFrom: Record<SlotState, readonly SlotState[]> = {
 };
 
 export interface SlotTransition {
-  to: SlotState;
+  /** `unchanged` records the health alone. */
+  to: SlotState | 'unchanged';
   health?: { state: 'healthy' | 'unhealthy'; detail: string };
   lastWipeId?: string;
 }
@@ -51,14 +52,15 @@ export async function transitionEachSlot(
   const states = new Map(rows.map(({ id, state }) => [id, state]));
   for (const { slotId, to } of moves) {
     const from = states.get(slotId);
-    if (from && from !== to && !enteredFrom[to].includes(from)) {
+    if (from && from !== to && to !== 'unchanged' && !enteredFrom[to].includes(from)) {
       throw new Error(`slot ${slotId} cannot go from ${from} to ${to}`);
     }
   }
   // An operator disabled the slot while it was leased; it leaves sale now.
   await sql`
     update node_resource_slots s set
-      state = case when m.state = 'available' and s.desired_state <> 'for_sale' then 'disabled' else m.state end,
+      state = case when m.state = 'unchanged' then s.state
+        when m.state = 'available' and s.desired_state <> 'for_sale' then 'disabled' else m.state end,
       health_state = coalesce(m.health_state, s.health_state),
       health_detail = coalesce(m.health_detail, s.health_detail),
       last_wipe_id = coalesce(m.wipe_id, s.last_wipe_id)
@@ -72,6 +74,7 @@ export async function transitionEachSlot(
 
 /** Slots of a host that is leased as a whole move together; slots out of sale stay. */
 export async function transitionNodeSlots(tx: Tx, nodeId: string, move: SlotTransition): Promise<void> {
+  const { to } = move;
   const rows = await tx
     .selectFrom('node_resource_slots')
     .select(['id', 'state'])
@@ -79,7 +82,9 @@ export async function transitionNodeSlots(tx: Tx, nodeId: string, move: SlotTran
     .orderBy('id')
     .forUpdate()
     .execute();
-  const moving = rows.filter(({ state }) => state !== 'disabled' && enteredFrom[move.to].includes(state));
+  const moving = rows.filter(
+    ({ state }) => state !== 'disabled' && (to === 'unchanged' || enteredFrom[to].includes(state)),
+  );
   if (moving.length === 0) return;
   await transitionSlots(
     tx,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../../platform/db/database.ts';
 import { latestSucceededTask } from '../../tasks/latest-succeeded.ts';
@@ -18,11 +19,17 @@ export async function findDrift(db: Db | Tx, nodeId: string): Promise<TopologyDr
   };
 }
 
+/** Whether the row is a GPU of a whole-node offer. */
+export const selectWholeNodeUnit =
+  sql<boolean>`coalesce(capacity_metadata ->> 'fabric_claim_mode' = 'whole_node', false)`.as(
+    'isWholeNodeUnit',
+  );
+
 /** Slots that are meant to be leased; slots that an operator disabled cannot drift. */
 export async function approvedSlots(db: Db | Tx, nodeId: string): Promise<ApprovedSlot[]> {
   return await db
     .selectFrom('node_resource_slots')
-    .select(['id', 'gpu_pci_address', ...BOUND_FIELDS])
+    .select(['id', 'gpu_pci_address', ...BOUND_FIELDS, selectWholeNodeUnit])
     .where('node_id', '=', nodeId)
     .where('desired_state', '=', 'for_sale')
     .orderBy('slot_index')

@@ -7,6 +7,7 @@ type Discovery = TaskOutput['slice.topology_discover'];
 
 export interface ApprovedSlot extends SlotDevices, Pick<CandidateSlot, (typeof BOUND_FIELDS)[number]> {
   id: string;
+  isWholeNodeUnit?: boolean;
 }
 
 /** Fields of the candidate that an approval stores; slots have columns of the same names. */
@@ -25,9 +26,10 @@ export const BOUND_FIELDS = [
 export function topologyDrift(slots: readonly ApprovedSlot[], discovery: Discovery): TopologyDifference[] {
   const seen = devicesSeen(discovery);
   const approvedGpus = new Set(slots.map((slot) => slot.gpu_pci_address));
+  const isWhole = slots.some((slot) => slot.isWholeNodeUnit);
   return [
     ...slots.flatMap((slot) => slotDrift(slot, discovery, seen)),
-    ...discovery.candidates
+    ...(isWhole ? [] : discovery.candidates)
       .filter((candidate) => !approvedGpus.has(candidate.gpu_pci_address))
       .map((candidate) => ({
         slot_index: candidate.slot_index,
@@ -77,6 +79,8 @@ function slotDrift(slot: ApprovedSlot, discovery: Discovery, seen: DevicesSeen):
     found.push({ slot_index: slot.slot_index, slot_id: slot.id, kind, approved, observed });
   };
   if (!seen.gpus.has(slot.gpu_pci_address)) differs('gpu_missing', slot.gpu_pci_address, null);
+  // Fabric, disks and addresses of a host that is offered as a whole are its own.
+  if (slot.isWholeNodeUnit) return found;
   if (!seen.fabrics.has(slot.fabric_vf_pci_address)) {
     differs('fabric_vf_missing', slot.fabric_vf_pci_address, null);
   }

@@ -8,6 +8,7 @@ export const notHeld: Filter = {
   keeps: (request, node) => respectsHolds(request, node.promises ?? []),
 };
 
+/** The SQL function `respects_promise` computes the same for one hold; a test compares the two. */
 export function respectsHolds(
   { now, endsAt, holders = [] }: PlacementRequest,
   promises: readonly NodeHold[],

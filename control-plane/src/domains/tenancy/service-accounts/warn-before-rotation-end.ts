@@ -5,7 +5,7 @@ import { newId, NIL_ID } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
 
-const AT_ONCE = 200;
+const BATCH = 200;
 
 /**
  * Notifies people of service accounts that soon cannot renew their own token, once for each token that a
@@ -15,7 +15,7 @@ export const warnBeforeRotationEnd: Tick<Services> = {
   name: 'tenancy.warn_of_rotation_end',
   everySeconds: 600,
   catchUp: 'skip',
-  run: (services) => inBatches<{ id: string }>(AT_ONCE, (last) => warnSome(services, last?.id ?? NIL_ID)),
+  run: (services) => inBatches<{ id: string }>(BATCH, (last) => warnSome(services, last?.id ?? NIL_ID)),
 };
 
 /** Returns the last token that it read, or null at the end. */
@@ -72,7 +72,7 @@ async function unnoticed(tx: Tx, now: Date, after: string) {
       ),
     )
     .orderBy('t.id')
-    .limit(AT_ONCE)
+    .limit(BATCH)
     .forUpdate('t')
     .skipLocked()
     .execute();

@@ -3,7 +3,7 @@
  * Please do not edit it manually.
  */
 
-import type { AppReason, IncidentType, NotificationKind, PermissionGroup, Posture, ProjectedState, ReadinessChecks, SlotState, StoredAppCompatibility, StoredAppEnv, StoredAppGate, StoredAppParameters, StoredAppRuntime, StoredAppValues, StoredConnection, StoredEvent, StoredFailure, StoredFields, StoredObserved, StoredPaymentHint, StoredPolicyValue, StoredPosting, StoredSlotBundle, StoredSlotMetadata, StoredTeardown, StoredWipeStatement, StoredWipeTools } from "../stored-types.ts";
+import type { AppEventType, AppReason, IncidentType, NotificationKind, PermissionGroup, Posture, ProjectedState, ReadinessChecks, SlotState, StoredAppCompatibility, StoredAppEnv, StoredAppGate, StoredAppParameters, StoredAppRuntime, StoredAppValues, StoredConnection, StoredEvent, StoredFailure, StoredFields, StoredObserved, StoredPaymentHint, StoredPolicyValue, StoredPosting, StoredSlotBundle, StoredSlotMetadata, StoredTeardown, StoredWipeStatement, StoredWipeTools } from "../stored-types.ts";
 import type { ColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -168,7 +168,7 @@ export interface AppArtifacts {
 }
 
 export interface AppInstanceEvents {
-  event_type: string;
+  event_type: AppEventType;
   id: string;
   instance_id: string;
   member_id: string | null;
@@ -1247,6 +1247,80 @@ export interface Regions {
   status: "coming" | "enabled";
 }
 
+export interface RegistryBlobs {
+  bytes: bigint;
+  digest: string;
+  id: string;
+  organization_id: string | null;
+  repository_id: string;
+  touched_at: Generated<Timestamp>;
+}
+
+export interface RegistryManifestBlobs {
+  digest: string;
+  manifest_id: string;
+  organization_id: string | null;
+  repository_id: string;
+}
+
+export interface RegistryManifestChildren {
+  digest: string;
+  manifest_id: string;
+  organization_id: string | null;
+  repository_id: string;
+}
+
+export interface RegistryManifests {
+  annotations: Json | null;
+  artifact_type: string | null;
+  bytes: bigint;
+  digest: string;
+  id: string;
+  media_type: string;
+  organization_id: string | null;
+  pushed_at: Generated<Timestamp>;
+  pushed_by: string;
+  pushed_by_name: string;
+  repository_id: string;
+  subject_digest: string | null;
+}
+
+export interface RegistryRepositories {
+  created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
+  id: string;
+  name: string;
+  organization_id: string | null;
+  project_id: string | null;
+}
+
+export interface RegistryTags {
+  digest: string;
+  moved_at: Generated<Timestamp>;
+  moved_by: string;
+  moved_by_name: string;
+  name: string;
+  organization_id: string | null;
+  repository_id: string;
+}
+
+export interface RegistryUploadChunks {
+  begins_at: bigint;
+  bytes: bigint;
+  digest: string;
+  organization_id: string | null;
+  upload_id: string;
+}
+
+export interface RegistryUploads {
+  bytes: Generated<bigint>;
+  id: string;
+  organization_id: string | null;
+  repository_id: string;
+  started_at: Generated<Timestamp>;
+  touched_at: Generated<Timestamp>;
+}
+
 export interface ServiceAccounts {
   created_at: Generated<Timestamp>;
   created_by: string;
@@ -1666,6 +1740,14 @@ export interface DB {
   quota_standing: QuotaStanding;
   quota_usage: QuotaUsage;
   regions: Regions;
+  registry_blobs: RegistryBlobs;
+  registry_manifest_blobs: RegistryManifestBlobs;
+  registry_manifest_children: RegistryManifestChildren;
+  registry_manifests: RegistryManifests;
+  registry_repositories: RegistryRepositories;
+  registry_tags: RegistryTags;
+  registry_upload_chunks: RegistryUploadChunks;
+  registry_uploads: RegistryUploads;
   service_account_tokens: ServiceAccountTokens;
   service_accounts: ServiceAccounts;
   sign_ins: SignIns;

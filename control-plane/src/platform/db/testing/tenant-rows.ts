@@ -169,6 +169,47 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${holder}, 't', ${newId()})`.execute(db);
   await sql`insert into project_secrets (id, organization_id, project_id, name, sealed_value, set_by, set_by_name)
     values (${newId()}, ${organization}, ${project}, 'S', ${secret}, ${user}, 'n')`.execute(db);
+  const [instance, member] = [newId(), newId()];
+  await sql`insert into app_manifests (slug, display_name) values ('a', 'n') on conflict do nothing`.execute(
+    db,
+  );
+  await sql`insert into app_manifest_versions (slug, version, display_name, description, kind, artifact_kind,
+      compatibility, runtime_profile, parameters, secrets, platform_access, cors_origins, published_by, published_by_name)
+    values ('a', '1', 'n', '', 'job', 'launchable', '{}', '{}', '[]', '{}', '{}', '{}', ${user}, 'n')
+    on conflict do nothing`.execute(db);
+  await sql`insert into app_instances (id, organization_id, project_id, app_slug, app_version, kind, name,
+      bound_capacity_shape, allocation_id, parameters, env, correlation_id, created_by, created_by_name)
+    values (${instance}, ${organization}, ${project}, 'a', '1', 'job', 'n', 'gpu_slice', ${allocation}, '[]', '[]',
+      ${correlation}, ${user}, 'n')`.execute(db);
+  await sql`insert into app_instance_members (id, organization_id, instance_id, allocation_id, role, ports)
+    values (${member}, ${organization}, ${instance}, ${allocation}, 'node', '{8080}')`.execute(db);
+  await sql`insert into app_member_ports (allocation_id, port, member_id, organization_id)
+    values (${allocation}, 8080, ${member}, ${organization})`.execute(db);
+  await sql`insert into app_member_secrets (member_id, sealed_values) values (${member}, ${secret})`.execute(
+    db,
+  );
+  await sql`insert into app_instance_events (id, organization_id, instance_id, event_type, message, payload, occurred_at)
+    values (${newId()}, ${organization}, ${instance}, 'created', 'm', '{}', now())`.execute(db);
+  await sql`insert into app_log_pieces (id, organization_id, member_id, first_byte, bytes, content)
+    values (${newId()}, ${organization}, ${member}, 0, 1, 'x')`.execute(db);
+  const [repository, manifest, upload] = [newId(), newId(), newId()];
+  await sql`insert into registry_repositories (id, organization_id, project_id, name)
+    values (${repository}, ${organization}, ${project}, 'r')`.execute(db);
+  await sql`insert into registry_blobs (id, organization_id, repository_id, digest, bytes)
+    values (${newId()}, ${organization}, ${repository}, ${digest}, 1)`.execute(db);
+  await sql`insert into registry_manifests (id, organization_id, repository_id, digest, media_type, bytes, pushed_by,
+      pushed_by_name)
+    values (${manifest}, ${organization}, ${repository}, ${digest}, 'm', 1, ${user}, 'n')`.execute(db);
+  await sql`insert into registry_manifest_blobs (organization_id, repository_id, manifest_id, digest)
+    values (${organization}, ${repository}, ${manifest}, ${digest})`.execute(db);
+  await sql`insert into registry_manifest_children (organization_id, repository_id, manifest_id, digest)
+    values (${organization}, ${repository}, ${manifest}, ${digest})`.execute(db);
+  await sql`insert into registry_tags (organization_id, repository_id, name, digest, moved_by, moved_by_name)
+    values (${organization}, ${repository}, 't', ${digest}, ${user}, 'n')`.execute(db);
+  await sql`insert into registry_uploads (id, organization_id, repository_id)
+    values (${upload}, ${organization}, ${repository})`.execute(db);
+  await sql`insert into registry_upload_chunks (organization_id, upload_id, begins_at, bytes, digest)
+    values (${organization}, ${upload}, 0, 1, ${digest})`.execute(db);
   const appPrice = newId();
   await sql`insert into app_usage_prices (id, app, dimension, currency, per_block_micros, block, effective_from)
     values (${appPrice}, 'a', 'tokens', 'USD', 1, 1, clock_timestamp())`.execute(db);

@@ -19,7 +19,7 @@ export interface AdmissionParts<Caller> {
   denials: DenialLog;
 }
 
-type Admit<Caller> = (
+export type Admit<Caller> = (
   request: FastifyRequest,
   reply: FastifyReply,
   operation: OperationObject,

@@ -36,6 +36,8 @@ export function createTargetCheck({
     if (absolute !== null && absolute !== own) return { kind: 'misdirected' };
     const path = request.url?.split('?', 1)[0] ?? '';
     if (PROBES.has(path)) return { kind: 'serve' };
+    // The registry takes no cookies, and clients ask without a credential first.
+    if (isRegistryPath(path)) return { kind: 'serve_without_cookies' };
     const host = hostnameOf(claimedHost(request, proxies));
     if (host === own) return { kind: 'serve' };
     const { authorization } = request.headers;
@@ -45,6 +47,10 @@ export function createTargetCheck({
       return { kind: 'redirect', location: `${origin}${request.url ?? '/'}` };
     return { kind: 'misdirected' };
   };
+}
+
+export function isRegistryPath(path: string): boolean {
+  return path === '/v2' || path.startsWith('/v2/');
 }
 
 function hostsIn(rawHeaders: readonly string[]): number {

@@ -12,7 +12,12 @@ import type { RunCommand } from '../commands.ts';
 import { openHostFiles } from '../host-files.ts';
 import { readHostDevices } from '../inventory/inventory.ts';
 import { openLibvirt } from '../vm/libvirt.ts';
-import { requireUnusedDisk } from './require-unused-disk.ts';
+import type { DiskUse } from '../inventory/disk-use.ts';
+import { openMemoryFiles } from '../../simulated/host-tree/memory-files.ts';
+import type { Partition } from '../../simulated/host-tree/host-tree.ts';
+import { TaskError } from '../../../tasks/task-error.ts';
+import { releaseHolders } from './release-holders.ts';
+import { refuseHostUse, requireUnusedDisk } from './require-unused-disk.ts';
 import { resolveDisk, type SlotDisk } from './resolve-disk.ts';
 
 const obstacle =
@@ -33,7 +38,8 @@ const run: RunCommand = async (_tool, args) => {
   const stdout = disk ? `<disk type='block'><source dev='${disk}' index='1'/></disk>` : '';
   return { code: 0, stdout: args.includes('list') ? Object.keys(machines).join('\n') : stdout, stderr: '' };
 };
-const refuse = (): Promise<void> => requireUnusedDisk({ root, libvirt: openLibvirt(run) }, disk, null);
+const refuse = (isWritten = false): Promise<void> =>
+  requireUnusedDisk({ root, libvirt: openLibvirt(run) }, disk, null, isWritten);
 
 describe.skipIf(obstacle !== null)(`a disk with a partition (${obstacle ?? 'needs nothing more'})`, () => {
   beforeEach(async () => {
@@ -86,5 +92,57 @@ describe.skipIf(obstacle !== null)(`a disk with a partition (${obstacle ?? 'need
       code: 'disk_in_use',
       message: expect.stringContaining(`(pid ${holder.pid})`),
     });
+  });
+});
+
+describe('what a tenant wrote on the disk of its slot', () => {
+  /** The disk of GPU 2 as the kernel shows it. */
+  async function useOf(partitions: Partition[]) {
+    const files = openMemoryFiles(hgxH200({ partitions: { 2: partitions } }));
+    const { disks } = await readHostDevices(files, async () => null);
+    const found = disks.find(({ serial }) => serial === 'S6CKN0T300002')!;
+    return found.use;
+  }
+  const refusal = (use: DiskUse, isWritten: boolean): string | null => {
+    try {
+      refuseHostUse('S6CKN0T300002', use, isWritten);
+      return null;
+    } catch (error) {
+      return error instanceof TaskError ? error.code : String(error);
+    }
+  };
+
+  it('does not make it the host’s own, whatever a stock image or a malicious tenant writes', async () => {
+    const efi = await useOf([{ filesystem: 'ext4' }, { efi: true, filesystem: 'vfat' }]);
+    expect(efi.bootReason).toBeNull();
+    expect(refusal(efi, true)).toBeNull();
+    expect(efi.filesystems).toContain('vfat on part2');
+    const members = await useOf([
+      { filesystem: 'LVM2_member', holder: { name: 'dm-3' } },
+      { filesystem: 'linux_raid_member', holder: { name: 'md127' } },
+    ]);
+    expect(members.holders).toEqual(['dm-3', 'md127']);
+    expect(refusal(members, true)).toBeNull();
+  });
+
+  it('counts as a use by the host on a disk that no lease wrote', async () => {
+    const volume = await useOf([{ filesystem: 'LVM2_member', holder: { name: 'dm-3' } }]);
+    expect(refusal(volume, false)).toBe('disk_in_use');
+    const share = await useOf([{ filesystem: 'ext4', mountPoint: '/srv/share' }]);
+    for (const isWritten of [true, false]) expect(refusal(share, isWritten)).toBe('disk_mounted');
+    const root = await useOf([{ filesystem: 'LVM2_member', holder: { name: 'dm-3', mountPoint: '/' } }]);
+    for (const isWritten of [true, false]) expect(refusal(root, isWritten)).toBe('disk_in_use');
+  });
+
+  it('is taken apart before the wipe, the highest device first', async () => {
+    const ran: string[] = [];
+    const take: RunCommand = async (tool, args) => {
+      ran.push([tool, ...args].join(' '));
+      return { code: 0, stdout: '', stderr: '' };
+    };
+    const use = await useOf([{ filesystem: 'linux_raid_member', holder: { name: 'md127' } }]);
+    const stacked = { use: { ...use, holders: ['md127', 'dm-3'] } } as SlotDisk;
+    await releaseHolders(take, stacked, new AbortController().signal);
+    expect(ran).toEqual(['dmsetup remove --retry /dev/dm-3', 'mdadm --stop /dev/md127']);
   });
 });

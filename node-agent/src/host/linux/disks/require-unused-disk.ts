@@ -1,24 +1,36 @@
 import { TaskError } from '../../../tasks/task-error.ts';
 import { runOrThrow, type RunCommand } from '../commands.ts';
+import type { DiskUse } from '../inventory/disk-use.ts';
 import type { Libvirt } from '../vm/libvirt.ts';
 import { processesUsing } from './open-files.ts';
 import type { SlotDisk } from './resolve-disk.ts';
+
+/**
+ * Refuses a disk that the host itself uses. An array or a volume group counts only on a disk that no lease wrote: on a
+ * lease's disk the host found it among the tenant's data and assembled it without being asked.
+ */
+export function refuseHostUse(
+  serial: string,
+  { bootReason, mounts, holders }: DiskUse,
+  isWritten: boolean,
+): void {
+  if (bootReason) throw new TaskError('disk_in_use', `the host runs from disk ${serial}: ${bootReason}`);
+  if (mounts.length > 0) {
+    throw new TaskError('disk_mounted', `disk ${serial} is mounted on ${mounts.join(', ')}`);
+  }
+  if (holders.length > 0 && !isWritten)
+    throw new TaskError('disk_in_use', `disk ${serial} is held by ${holders.join(', ')}`);
+}
 
 /** Refuses a disk that is in use by anything but the allocation's own machine. */
 export async function requireUnusedDisk(
   { root, libvirt }: { root: string; libvirt: Libvirt },
   disk: SlotDisk,
   own: { domain: string } | null,
+  isWritten: boolean,
 ): Promise<void> {
   const { serial, use } = disk;
-  if (use.bootReason)
-    throw new TaskError('disk_in_use', `the host runs from disk ${serial}: ${use.bootReason}`);
-  if (use.mounts.length > 0) {
-    throw new TaskError('disk_mounted', `disk ${serial} is mounted on ${use.mounts.join(', ')}`);
-  }
-  const held = use.filesystems.filter((content) => content.startsWith('held by'));
-  if (held.length > 0) throw new TaskError('disk_in_use', `disk ${serial} is ${held.join(', ')}`);
-
+  refuseHostUse(serial, use, isWritten);
   const domains = await libvirt.domainsUsing(disk.numbers);
   const foreign = domains.filter((name) => name !== own?.domain);
   if (foreign.length > 0) {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
-import type { HostOperation, WipeProof } from '../../host.ts';
+import type { HostOperation, VerificationDepth, WipeProof } from '../../host.ts';
 import { runOrThrow, type RunCommand } from '../commands.ts';
 import { findSignatures } from './require-unused-disk.ts';
 import type { SlotDisk } from './resolve-disk.ts';
@@ -11,13 +11,18 @@ const SMALL_BYTES = 16 * 2 ** 30;
 const SAMPLES = 512;
 
 /**
- * Reads the disk back: a small disk entirely, a large one at both ends and at random places; also searches
- * for signatures.
+ * Reads the disk back: a small disk entirely, a large one entirely if asked to and else at both ends and at random places;
+ * also searches for signatures. The proof states how much was read.
  */
-export async function verifyWipe(run: RunCommand, disk: SlotDisk, step: HostOperation): Promise<WipeProof> {
+export async function verifyWipe(
+  run: RunCommand,
+  disk: SlotDisk,
+  depth: VerificationDepth,
+  step: HostOperation,
+): Promise<WipeProof> {
   // The page cache proves nothing about the disk.
   await runOrThrow(run, 'disk_unreadable', 'blockdev', ['--flushbufs', disk.node], { timeoutMs: 60_000 });
-  const places = placesToRead(disk.sizeBytes);
+  const places = depth === 'full' ? 'all' : placesToRead(disk.sizeBytes);
   const file = await open(disk.node, 'r');
   let residue: number | null;
   try {
@@ -27,7 +32,9 @@ export async function verifyWipe(run: RunCommand, disk: SlotDisk, step: HostOper
   }
   const signatures = await findSignatures(run, disk);
   const read =
-    places === 'all' ? `all ${disk.sizeBytes} bytes` : `${places.length} MiB of ${disk.sizeBytes} bytes`;
+    places === 'all'
+      ? `all ${disk.sizeBytes} bytes`
+      : `${places.length} MiB of ${disk.sizeBytes} bytes (samples, ${share(places.length * MIB, disk.sizeBytes)} %)`;
   const found = [
     ...(residue === null ? [] : [`data at byte ${residue}`]),
     ...(signatures.length === 0 ? [] : [`signatures: ${signatures.join(', ')}`]),
@@ -37,6 +44,11 @@ export async function verifyWipe(run: RunCommand, disk: SlotDisk, step: HostOper
     verification: `read back ${read}: ${found.join('; ') || 'all zero, no signature'}`.slice(0, 500),
     tools: [{ name: 'wipefs', version: await versionOf(run, 'wipefs') }],
   };
+}
+
+/** Two significant digits: the share of a large disk is far below one percent. */
+function share(part: number, whole: number): string {
+  return Number(((100 * part) / whole).toPrecision(2)).toString();
 }
 
 function placesToRead(size: number): 'all' | number[] {

@@ -9,15 +9,22 @@ export interface DiskUse {
   mounts: string[];
   /** Content that is not mounted: partitions, file systems, members of md or LVM. */
   filesystems: string[];
-  /** Why the host needs this disk to run; null when it does not. */
+  /**
+   * Why the host needs this disk to run; null when it does not. Decided by what the kernel uses and never by what is
+   * written on the disk: a tenant writes what it likes.
+   */
   bootReason: string | null;
+  /** Devices that the kernel assembled from the disk, such as `md127` or `dm-3`, lowest first. */
+  holders: string[];
 }
 
 export type GetDiskUse = (disk: string) => DiskUse;
 
+/** Where our udev rule keeps the type that it hides from the rules that assemble arrays and volumes. */
+export const HIDDEN_TYPE = 'GPUAAS_FS_TYPE';
+
 /** A disk below one of these carries the host itself. */
 const SYSTEM_MOUNTS = ['/boot', '/efi', '/usr', '/etc', '/var', '/opt', '/root', '/home', '/tmp'];
-const EFI_SYSTEM_PARTITION = 'c12a7328-f81f-11d2-ba4b-00a0c93ec93b';
 
 export async function readDiskUse(
   files: HostFiles,
@@ -36,6 +43,7 @@ export async function readDiskUse(
       mounts: [...new Set(mounted.map((mount) => mount.mountPoint))].toSorted(),
       filesystems: stack.flatMap((device) => contentOf(device, disk)).toSorted(),
       bootReason: bootReason(stack, mounted),
+      holders: [...new Set(stack.flatMap((device) => device.holders))],
     };
   };
 
@@ -43,7 +51,7 @@ export async function readDiskUse(
     const udev = readUdev(files, device);
     const listed = seen?.get(device.name);
     const found: string[] = [];
-    const type = udev?.get('ID_FS_TYPE') ?? listed?.fstype;
+    const type = udev?.get(HIDDEN_TYPE) || udev?.get('ID_FS_TYPE') || listed?.fstype;
     const table = udev?.get('ID_PART_TABLE_TYPE') ?? listed?.pttype;
     if (device.parent) found.push(`partition ${partOf(device, disk)}`);
     if (type) found.push(`${type} on ${partOf(device, disk)}`);
@@ -57,11 +65,7 @@ export async function readDiskUse(
   function bootReason(stack: readonly BlockDevice[], mounted: readonly Mount[]): string | null {
     const system = mounted.map((mount) => mount.mountPoint).filter(isSystemMount);
     if (system.length > 0) return `mounted on ${[...new Set(system)].toSorted().join(', ')}`;
-    if (stack.some((device) => swaps.has(device.name))) return 'used as swap';
-    const efi = stack.find(
-      (device) => readUdev(files, device)?.get('ID_PART_ENTRY_TYPE') === EFI_SYSTEM_PARTITION,
-    );
-    return efi ? 'has an EFI system partition' : null;
+    return stack.some((device) => swaps.has(device.name)) ? 'used as swap' : null;
   }
 }
 

@@ -125,7 +125,7 @@ it('a second disk of a btrfs that the host runs from is a boot disk too', async 
   );
 });
 
-it('swap or an unmounted EFI partition makes a boot disk', async () => {
+it('swap makes a boot disk, an unmounted EFI partition is content that approval refuses', async () => {
   const topology = await discover(
     hgxH200({
       partitions: { 0: [{ swap: true, filesystem: 'swap' }], 1: [{ efi: true, filesystem: 'vfat' }] },
@@ -133,7 +133,8 @@ it('swap or an unmounted EFI partition makes a boot disk', async () => {
   );
   const reasons = topology.left_out.filter(({ code }) => code === 'boot_disk').map(({ reason }) => reason);
   expect(reasons).toContain('the host runs from it: used as swap');
-  expect(reasons).toContain('the host runs from it: has an EFI system partition');
+  const withEfi = topology.candidates.find(({ nvme_serial }) => nvme_serial === 'S6CKN0T300001');
+  expect(withEfi?.nvme_filesystems).toEqual(expect.arrayContaining(['gpt partition table', 'vfat on part1']));
 });
 
 it('a disk that was never probed does not count as blank', async () => {

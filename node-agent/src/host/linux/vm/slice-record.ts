@@ -4,8 +4,6 @@ import { seedFolder } from '../../../slices/cloud-init-seed.ts';
 import type { GuestFacts } from '../../host.ts';
 
 interface Records {
-  /** Written before the first byte of the image: from then on the disk is this allocation's to wipe. */
-  cloning: { serials: string[] };
   /** The image was written to the boot disk and compared. */
   image: { digest: string };
   /** The start of the machine that `started_at` belongs to. */

@@ -182,6 +182,27 @@ it('bounds the sessions of a guest', async () => {
     .toBe('back\n');
 });
 
+it('forgets the sessions of clients that disconnect without closing them', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const login = await sshLogin(await machine.host.openGuestPort(params.allocation_id, 22), keys.private);
+    login.on('error', () => undefined);
+    const started = await Promise.all(
+      Array.from(
+        { length: 20 },
+        () =>
+          new Promise<ClientChannel>((resolve, reject) => {
+            login.exec('sleep 60', (error, stream) => (error ? reject(error) : resolve(stream)));
+          }),
+      ),
+    );
+    expect(started).toHaveLength(20);
+    login.destroy();
+  }
+  await expect
+    .poll(async () => (await sshExec(client, 'echo back').catch(() => null))?.stdout)
+    .toBe('back\n');
+});
+
 it('opens no shell without a sandbox, and names what is missing', async () => {
   const path = process.env['PATH'];
   const bare = await openTestHost();

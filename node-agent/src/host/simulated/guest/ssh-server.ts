@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:net';
-import ssh2, { type AuthContext, type Connection, type ParsedKey } from 'ssh2';
+import ssh2, { type AuthContext, type Connection, type ParsedKey, type Session } from 'ssh2';
 import { listeningPort } from '@gpuaas/contracts/listening-port';
 import { serveForwarding, type GuestNetwork } from './ssh-forwarding.ts';
 import { createSession, type SessionOptions } from './ssh-session.ts';
@@ -51,12 +51,21 @@ export function serveSsh(options: GuestSshOptions): Promise<GuestSsh> {
   server.maxConnections = MAX_CONNECTIONS;
 
   function serveSessions(connection: Connection): void {
+    const open = new Set<Session>();
     connection.on('session', (accept, reject) => {
       if (sessions >= MAX_SESSIONS) return reject();
-      sessions += 1;
       const session = accept();
-      session.on('close', () => (sessions -= 1));
+      sessions += 1;
+      open.add(session);
+      session.on('close', () => {
+        if (open.delete(session)) sessions -= 1;
+      });
       createSession(session, options);
+    });
+    // A client that disconnects need not close its sessions first.
+    connection.on('close', () => {
+      sessions -= open.size;
+      open.clear();
     });
   }
 

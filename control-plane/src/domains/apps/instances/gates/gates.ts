@@ -75,9 +75,17 @@ function budget({ exhausted }: Snapshot): ReturnType<Check> {
 
 const ON_THE_WAY: ReadonlySet<string> = new Set(['queued', 'reserved', 'provisioning']);
 
-function capacity({ capacity: { state, desiredState, observedState }, liveClaims }: Snapshot): ReturnType<Check> {
+function capacity({
+  capacity: { state, desiredState, observedState },
+  liveClaims,
+}: Snapshot): ReturnType<Check> {
   const facts = { allocation_state: state, observed_state: observedState };
-  const wait = (message: string): ReturnType<Check> => ({ outcome: 'wait', reason: 'capacity', message, facts });
+  const wait = (message: string): ReturnType<Check> => ({
+    outcome: 'wait',
+    reason: 'capacity',
+    message,
+    facts,
+  });
   if (desiredState !== 'active') return reject('The allocation is being released.', facts);
   if (ON_THE_WAY.has(state)) return wait(`The allocation is ${state}.`);
   if (state !== 'active' || liveClaims === 0) return reject(`The allocation is ${state}.`, facts);

@@ -3,7 +3,7 @@ import type { Services } from '../../../../platform/services.ts';
 import { liveClaims } from '../../../allocations/claims.ts';
 import type { Capacity } from '../../../allocations/capacity.ts';
 import { findExhaustedBudget } from '../../../billing/budgets/require-budgets.ts';
-import { exceededAfter, type CounterIncrement } from '../../../quotas/check-increments.ts';
+import { checkIncrements, type CounterIncrement } from '../../../quotas/check-increments.ts';
 import { missingSecrets } from '../../../secrets/missing-secrets.ts';
 import type { Snapshot } from './gates.ts';
 
@@ -28,16 +28,14 @@ export async function takeSnapshot(
     { holderType: 'project', holderId: projectId },
     { holderType: 'user', holderId: createdBy },
   ] as const;
-  const increments = holders.map(
-    (holder): CounterIncrement => ({
-      counter: { organizationId, ...holder, measure: 'app_instances', unit: '' },
-      amount: 1n,
-    }),
-  );
+  const increments = holders.map((holder): CounterIncrement => ({
+    counter: { organizationId, ...holder, measure: 'app_instances', unit: '' },
+    amount: 1n,
+  }));
   return {
     offered,
     missingSecrets: await missingSecrets(tx, projectId, secrets),
-    quota: await exceededAfter(policies, tx, increments),
+    quota: await checkIncrements(policies, tx, increments),
     exhausted: await findExhaustedBudget({ clock }, tx, {
       organizationId,
       projectId,

@@ -1,0 +1,83 @@
+import { newId } from '@gpuaas/control-plane/platform/ids';
+import { shellManifest } from '../../harness/apps/apps.ts';
+import type { TestApi } from '../../harness/api.ts';
+import type { KnownValues } from '../known-resources.ts';
+import { ask } from './ask.ts';
+
+const SLUG = 'known-app';
+const ENDING = 'ending-app';
+
+/** An app with an instance that waits, and separate ones for the operations that end them. */
+export async function seedApps(
+  api: TestApi,
+  allocationId: string,
+): Promise<{ values: KnownValues; own: Record<string, KnownValues> }> {
+  for (const slug of [SLUG, ENDING]) {
+    const path = `/api/v1/admin/app-manifests/${slug}/versions`;
+    await ask(api, 'operator', 'POST', path, shellManifest('true'));
+    await ask(api, 'operator', 'POST', `${path}/1/activate`);
+  }
+  const instance = await seedInstance(api, allocationId);
+  const { compatibility, runtime_profile: runtime } = shellManifest('true');
+  return {
+    values: {
+      app_slug: [SLUG],
+      app_version: ['1'],
+      app_instance_id: [instance.id],
+      member_id: [instance.memberId],
+    },
+    own: {
+      stopAppInstance: { app_instance_id: [(await seedInstance(api, allocationId)).id] },
+      withdrawAppManifest: { app_slug: [ENDING] },
+      publishAppManifestVersion: {
+        kind: ['job'],
+        compatibility: [compatibility],
+        runtime_profile: [runtime],
+      },
+    },
+  };
+}
+
+async function seedInstance(
+  { services, people }: TestApi,
+  allocationId: string,
+): Promise<{ id: string; memberId: string }> {
+  const { organizationId, projectId } = people['member']!;
+  const [id, memberId] = [newId(), newId()];
+  const allocation = await services.db
+    .selectFrom('allocations')
+    .select(['capacity_shape', 'created_by'])
+    .where('id', '=', allocationId)
+    .executeTakeFirstOrThrow();
+  await services.db
+    .insertInto('app_instances')
+    .values({
+      id,
+      organization_id: organizationId!,
+      project_id: projectId!,
+      app_slug: SLUG,
+      app_version: '1',
+      kind: 'job',
+      name: 'known',
+      bound_capacity_shape: allocation.capacity_shape,
+      allocation_id: allocationId,
+      parameters: '[]',
+      env: '[]',
+      correlation_id: newId(),
+      created_by: allocation.created_by,
+      created_by_name: 'known',
+    })
+    .execute();
+  await services.db
+    .insertInto('app_instance_members')
+    .values({
+      id: memberId,
+      organization_id: organizationId!,
+      instance_id: id,
+      allocation_id: allocationId,
+      role: 'node',
+      ports: [],
+    })
+    .execute();
+  return { id, memberId };
+}
