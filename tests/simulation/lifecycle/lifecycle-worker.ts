@@ -1,4 +1,5 @@
 /** A worker with quick leases and the policies of the test, to be killed at the places its environment names. */
+import { join } from 'node:path';
 import type { PolicyName } from '@gpuaas/contracts/generated/policies.ts';
 import { reportFailedWorkflow } from '@gpuaas/control-plane/domains/incidents/report-failures';
 import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
@@ -7,6 +8,7 @@ import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { startWorkflowEngine } from '@gpuaas/control-plane/platform/workflows/engine';
 import { readConfig } from '@gpuaas/control-plane/roles/config';
 import { openServices } from '@gpuaas/control-plane/roles/open-services';
+import { localGuests } from '../../harness/apps/local-guests.ts';
 import { workflowDefinitions } from '@gpuaas/control-plane/roles/workflow-definitions';
 
 const { DATABASE_URL, GPUAAS_DATA_DIR, TEST_POLICIES } = process.env;
@@ -21,7 +23,8 @@ const quick: Policies = {
   explain: (key, scope, value) => policies.explain(key, scope, value),
   refresh: () => policies.refresh(),
 };
-const services = servicesAsRole({ ...opened.services, policies: quick }, 'gpuaas_worker');
+const guests = localGuests(join(GPUAAS_DATA_DIR, 'guests'));
+const services = servicesAsRole({ ...opened.services, policies: quick, guests }, 'gpuaas_worker');
 await startWorkflowEngine({
   database: services.database,
   listener: services.listener,

@@ -4,6 +4,7 @@ import { eventually } from '../../harness/eventually.ts';
 import { ask } from '../../harness/fleet/fleet.ts';
 import { keepWorkers } from '../lifecycle/keep-workers.ts';
 import type { LifecycleWorld } from '../lifecycle/lifecycle-world.ts';
+import { appStartScene, appStopScene } from './app-scenes.ts';
 import { onboardingScene } from './onboarding-scene.ts';
 import { rootedHost } from './rooted-host.ts';
 
@@ -85,6 +86,8 @@ export const scenarios: Record<string, Scenario> = {
     },
   },
   'node.onboard': onboardingScene,
+  'app_instance.start': appStartScene,
+  'app_instance.stop': appStopScene,
 };
 
 export function isOfWholeHost(scene: string): boolean {

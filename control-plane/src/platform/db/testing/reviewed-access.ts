@@ -214,7 +214,7 @@ export const securityDefinerFunctions: Record<string, { callers: string; because
     because: 'the same as nobody else changes it; a tenant is shown its own only',
   },
   hold_quota_usage: {
-    callers: 'placement',
+    callers: 'placement, worker',
     because: 'no role may change counters; it only locks and shows them',
   },
   keep_answers: { callers: 'placement', because: 'keys of many callers; it adds, and shows nothing' },
@@ -224,7 +224,7 @@ export const securityDefinerFunctions: Record<string, { callers: string; because
     because: 'only the time of a host’s last heartbeat',
   },
   lock_free_slots: { callers: 'placement', because: 'slots and nodes belong to no tenant' },
-  open_quota_usage: { callers: 'placement', because: 'makes counters of nothing' },
+  open_quota_usage: { callers: 'placement, worker', because: 'makes counters of nothing' },
   placement_news: { callers: 'placement', because: 'which slots are taken, not by whom' },
   sell: {
     callers: 'placement',

@@ -50,7 +50,7 @@ async function connect({ services, hub }: GuestAccess, allocationId: string): Pr
     if (error instanceof GuestUnreachableError) throw new GuestError('access_lost', error.message);
     throw error;
   });
-  // Whoever waits for an answer learns of it from its channel.
+  // A pending command fails through its channel.
   client.on('error', () => undefined);
   return client;
 }

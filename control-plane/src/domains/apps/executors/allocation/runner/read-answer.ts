@@ -44,7 +44,7 @@ function parse(line: string): Fields {
     const value: unknown = JSON.parse(line);
     if (typeof value === 'object' && value !== null) return new Map(Object.entries(value));
   } catch {
-    // Told below.
+    // Falls through to the refusal.
   }
   throw new GuestError('executor_error', 'The answer of the runner is no JSON.');
 }
