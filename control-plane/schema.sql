@@ -778,6 +778,16 @@ CREATE OR REPLACE FUNCTION public.lease_heard_at(lease_id uuid)
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 RETURN (SELECT n.last_heartbeat_at FROM (allocations a JOIN nodes n ON ((n.id = a.node_id))) WHERE (a.id = lease_heard_at.lease_id));
+CREATE OR REPLACE FUNCTION public.live_app_instance(instance uuid)
+ RETURNS TABLE(organization_id uuid, project_id uuid, created_by uuid, platform_access text[])
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select i.organization_id, i.project_id, i.created_by, v.platform_access
+  from app_instances i join app_manifest_versions v on v.slug = i.app_slug and v.version = i.app_version
+  where i.id = instance and i.status in ('starting', 'running', 'stopping')
+$function$;
 CREATE OR REPLACE FUNCTION public.lock_free_slots(slots uuid[], patient boolean, silence_seconds integer)
  RETURNS TABLE(slot_id uuid, node_id uuid, mode text, region text, gpu_model text, promises json)
  LANGUAGE plpgsql
@@ -4085,7 +4095,6 @@ alter table webhook_deliveries enable row level security;
 alter table webhooks enable row level security;
 alter table wipe_certificates enable row level security;
 create policy counted on notification_emails as permissive for select to gpuaas_operator using (true);
-create policy credentials on app_instances as permissive for select to gpuaas_auth using (true);
 create policy customers on organizations as permissive for all to gpuaas_worker using (true);
 create policy every on allocation_access_keys as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
 create policy every on allocation_idleness as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -4449,6 +4458,7 @@ grant execute on function launch_facts(json,timestamp with time zone) to gpuaas_
 grant execute on function lease_heard_at(uuid) to gpuaas_operator;
 grant execute on function lease_heard_at(uuid) to gpuaas_tenant;
 grant execute on function lease_heard_at(uuid) to gpuaas_worker;
+grant execute on function live_app_instance(uuid) to gpuaas_auth;
 grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_worker;
@@ -4587,7 +4597,6 @@ grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name) on teams to gpuaas_worker;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
-grant select (id, organization_id, project_id, app_slug, app_version, status, created_by) on app_instances to gpuaas_auth;
 grant select (id, organization_id, project_id, capacity_shape, state, desired_state, observed_state, node_id, active_at, release_requested_at) on allocations to gpuaas_node;
 grant select (id, organization_id, project_id, name, owner_user_id, state) on service_accounts to gpuaas_worker;
 grant select (id, organization_id, project_id, name, version, set_by, set_by_name, created_at, set_at) on project_secrets to gpuaas_tenant;
@@ -4602,7 +4611,6 @@ grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, org
 grant select (member_id) on app_member_secrets to gpuaas_worker;
 grant select (project_id, name) on project_secrets to gpuaas_worker;
 grant select (serial_number, node_id, issued_at, expires_at, revoked_at, authority_id, renewed_from) on node_certificates to gpuaas_worker;
-grant select (slug, version, platform_access) on app_manifest_versions to gpuaas_auth;
 grant select (started_at) on terminal_recordings to gpuaas_worker;
 grant select (state, created_at) on notification_emails to gpuaas_operator;
 grant select (state, touched_at) on blobs to gpuaas_operator;
@@ -4856,6 +4864,7 @@ revoke execute on function keep_answers(json) from public;
 revoke execute on function keep_apps_honest() from public;
 revoke execute on function launch_facts(json,timestamp with time zone) from public;
 revoke execute on function lease_heard_at(uuid) from public;
+revoke execute on function live_app_instance(uuid) from public;
 revoke execute on function lock_free_slots(uuid[],boolean,integer) from public;
 revoke execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function placement_news(pg_snapshot,xid8[],uuid[]) from public;

@@ -63,15 +63,13 @@ const tokensBy = (column: 'secret_hash' | 'id'): Statement<TokenRow & FoundRow> 
 export const API_KEYS = apiKeysBy('secret_hash');
 export const SERVICE_ACCOUNT_TOKENS = tokensBy('secret_hash');
 const instanceOf = (creator: string, columns: string): string => `
-  select i.organization_id, i.project_id, v.platform_access, ${columns}
-  from app_instances i join app_manifest_versions v on v.slug = i.app_slug and v.version = i.app_version
-    join ${creator}.id = i.created_by
-  where i.id = $1 and i.status in ('starting', 'running', 'stopping')`;
+  select i.organization_id, i.project_id, i.platform_access, ${columns}
+  from live_app_instance($1) i join ${creator}.id = i.created_by`;
 /** The creator of an instance, while it lives. */
 export const APP_INSTANCE: Statement<AppInstanceRow> = {
   name: 'app-instance',
   text: `${instanceOf('users u on u', USER_WITH_RIGHTS)}
-    union all ${instanceOf('service_accounts s on s', SERVICE_ACCOUNT_WITH_RIGHTS)} and s.state = 'active'`,
+    union all ${instanceOf('service_accounts s on s', SERVICE_ACCOUNT_WITH_RIGHTS)} where s.state = 'active'`,
 };
 export const SIGN_IN: Statement<SignInRow> = {
   name: 'sign-in',
