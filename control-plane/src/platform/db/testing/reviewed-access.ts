@@ -230,6 +230,10 @@ export const securityDefinerFunctions: Record<string, { callers: string; because
     callers: 'operator, tenant, worker',
     because: 'only the time of a host’s last heartbeat',
   },
+  live_app_instance: {
+    callers: 'auth',
+    because: 'a credential must be told its owner before there is a tenant',
+  },
   lock_free_slots: { callers: 'placement', because: 'slots and nodes belong to no tenant' },
   open_quota_usage: { callers: 'placement, worker', because: 'makes counters of nothing' },
   placement_news: { callers: 'placement', because: 'which slots are taken, not by whom' },
