@@ -793,6 +793,16 @@ CREATE OR REPLACE FUNCTION public.lease_heard_at(lease_id uuid)
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 RETURN (SELECT n.last_heartbeat_at FROM (allocations a JOIN nodes n ON ((n.id = a.node_id))) WHERE (a.id = lease_heard_at.lease_id));
+CREATE OR REPLACE FUNCTION public.live_app_instance(instance uuid)
+ RETURNS TABLE(organization_id uuid, project_id uuid, created_by uuid, platform_access text[])
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select i.organization_id, i.project_id, i.created_by, v.platform_access
+  from app_instances i join app_manifest_versions v on v.slug = i.app_slug and v.version = i.app_version
+  where i.id = instance and i.status in ('starting', 'running', 'stopping')
+$function$;
 CREATE OR REPLACE FUNCTION public.lock_free_slots(slots uuid[], patient boolean, silence_seconds integer)
  RETURNS TABLE(slot_id uuid, node_id uuid, mode text, region text, gpu_model text, promises json)
  LANGUAGE plpgsql
@@ -4535,6 +4545,7 @@ grant execute on function launch_facts(json,timestamp with time zone) to gpuaas_
 grant execute on function lease_heard_at(uuid) to gpuaas_operator;
 grant execute on function lease_heard_at(uuid) to gpuaas_tenant;
 grant execute on function lease_heard_at(uuid) to gpuaas_worker;
+grant execute on function live_app_instance(uuid) to gpuaas_auth;
 grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_worker;
@@ -4953,6 +4964,7 @@ revoke execute on function keep_answers(json) from public;
 revoke execute on function keep_apps_honest() from public;
 revoke execute on function launch_facts(json,timestamp with time zone) from public;
 revoke execute on function lease_heard_at(uuid) from public;
+revoke execute on function live_app_instance(uuid) from public;
 revoke execute on function lock_free_slots(uuid[],boolean,integer) from public;
 revoke execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function placement_news(pg_snapshot,xid8[],uuid[]) from public;

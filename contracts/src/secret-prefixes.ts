@@ -2,6 +2,7 @@
 export const SECRET_PREFIXES = {
   api_key: 'gpk_',
   service_account_token: 'gps_',
+  app_instance_token: 'gpa_',
   invitation: 'gpi_',
   enrolment: 'gpe_',
   stream_token: 'gpt_',

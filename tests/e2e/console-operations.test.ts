@@ -82,6 +82,11 @@ describe.skipIf(!chromiumPath)('operators and tenants in the console (needs chro
     await goTo(page, 'overview');
     await page.getByText(/failed to launch$/).waitFor();
     await mendHost(operator);
+    // Its slot stays quarantined until an operator confirms the wipe.
+    await goTo(operator, 'quarantine');
+    const wipe = operator.getByRole('button', { name: 'Retry wipe' });
+    await wipe.click();
+    await wipe.waitFor({ state: 'detached' });
     await page.context().close();
     await operator.context().close();
   });

@@ -54,7 +54,11 @@ async function newcomer(
     execFileSync('git', ['clone', '--quiet', ROOT, clone]);
     await mkdir(join(home, 'state'));
     if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, home]);
-    const ports = { GPUAAS_PORT: String(await freePort()), GPUAAS_NODE_PORT: String(await freePort()) };
+    const ports = {
+      GPUAAS_PORT: String(await freePort()),
+      GPUAAS_NODE_PORT: String(await freePort()),
+      GPUAAS_APPS_PORT: String(await freePort()),
+    };
     const env = { ...bareEnvironment(home), ...ports, GPUAAS_SIM_NODES: '1', GPUAAS_SIM_SPEED: '0' };
     const options = { cwd: clone, env, ...user };
     execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {

@@ -4,6 +4,7 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import { writeLog } from '../apps/follow-log.ts';
 import { waitForApp, type AppInstance } from '../apps/wait-for-app.ts';
 import { findAllocation } from '../find-allocation.ts';
+import { openInBrowser } from '../open-in-browser.ts';
 import { print } from '../print.ts';
 import { chooseProject, openSession } from '../session.ts';
 import { formatTable } from '../table.ts';
@@ -14,6 +15,7 @@ type Value = components['schemas']['AppParameterValue'];
 export function addApps(program: Command): void {
   const apps = program.command('apps').description('run apps on your allocations');
   addRun(apps);
+  addOpenApp(apps);
   addListApps(apps);
   addLogs(apps);
   addStop(apps);
@@ -53,6 +55,24 @@ function addRun(apps: Command): void {
         print(session, instance, () => describe(instance));
       },
     );
+}
+
+function addOpenApp(apps: Command): void {
+  apps
+    .command('open')
+    .description('open a running app in the browser')
+    .argument('<instance>', 'id')
+    .option('--print', 'only print the address')
+    .action(async (app_instance_id: string, options: { print?: boolean }, command: Command) => {
+      const session = openSession(command);
+      const address = await unwrap(
+        session.client.GET('/api/v1/app-instances/{app_instance_id}/address', {
+          params: { path: { app_instance_id } },
+        }),
+      );
+      if (!options.print) openInBrowser(address.url);
+      print(session, address, () => address.url);
+    });
 }
 
 function addListApps(apps: Command): void {

@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { findAllocation } from '../find-allocation.ts';
+import { openInBrowser } from '../open-in-browser.ts';
 import { print } from '../print.ts';
 import { openSession } from '../session.ts';
-
-const OPENERS: Partial<Record<NodeJS.Platform, string[]>> = {
-  darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
-};
 
 export function addOpen(program: Command): void {
   program
@@ -25,12 +20,4 @@ export function addOpen(program: Command): void {
       if (!options.print) openInBrowser(url);
       print(session, { url }, () => url);
     });
-}
-
-/** The address is printed too: a machine without a browser cannot open it. */
-function openInBrowser(url: string): void {
-  const [program = 'xdg-open', ...args] = OPENERS[process.platform] ?? ['xdg-open'];
-  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
-  child.once('error', () => undefined);
-  child.unref();
 }

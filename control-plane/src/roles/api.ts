@@ -213,7 +213,7 @@ export async function createApi(
     document: document as ContractDocument,
     handlers,
     authenticate: (request, operation) =>
-      authenticate(services.database, request, operation, { tokens, signIns }),
+      authenticate(services.database, request, operation, { tokens, signIns, sealer: services.sealer }),
     db: services.db,
     log,
     metrics: metrics.http,

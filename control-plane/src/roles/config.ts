@@ -77,7 +77,8 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
   const nodePort = number('node-port', 8443, 0, 65_535);
   const dataDir = resolve(setting('data-dir') ?? defaultDataDir(env));
   const publicUrl = setting('public-url') ?? `http://${host}:${port}`;
-  const appsPort = number('apps-port', 8081, 0, 65_535);
+  // The port after the console's, so that a second platform with another port needs no further setting.
+  const appsPort = number('apps-port', port === 0 || port === 65_535 ? 0 : port + 1, 0, 65_535);
   const hostnames = nodeHostnames(setting('node-hostnames') ?? '');
   return {
     port,

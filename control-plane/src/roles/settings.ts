@@ -9,7 +9,7 @@ interface SettingDescription {
 export const SETTINGS = {
   port: { env: 'GPUAAS_PORT', otherwise: '8080', about: 'console and API' },
   'node-port': { env: 'GPUAAS_NODE_PORT', otherwise: '8443', about: 'node agents (mTLS)' },
-  'apps-port': { env: 'GPUAAS_APPS_PORT', otherwise: '8081', about: 'apps in the browser' },
+  'apps-port': { env: 'GPUAAS_APPS_PORT', otherwise: 'the port + 1', about: 'apps in the browser' },
   'apps-domain': {
     env: 'GPUAAS_APPS_DOMAIN',
     otherwise: 'localhost:<apps port>',

@@ -59,11 +59,11 @@ export async function startWorker(
   base: PlatformServices,
   {
     paymentProvider = null,
-    appRuntime = false,
+    appRuntime = null,
   }: {
     paymentProvider?: PaymentProvider | null;
-    /** Also does the work of an `app-runtime-worker`. */
-    appRuntime?: boolean;
+    /** Also does the work of an `app-runtime-worker`; calls of app instances go to this URL. */
+    appRuntime?: { apiUrl: string } | null;
   } = {},
 ): Promise<WorkflowEngine> {
   const services = servicesAsRole(base, 'gpuaas_worker');
@@ -77,7 +77,7 @@ export async function startWorker(
     onExecutorsLost: (tx, lost) => reportLostWorkers(services, tx, lost),
     onWorkflowFailed: (failed) => reportFailedWorkflow(services, failed),
   });
-  const observer = appRuntime ? startAppObserver(base) : null;
+  const observer = appRuntime ? startAppObserver(base, appRuntime.apiUrl) : null;
   const sealer = startSealer(services);
   const context = {
     paymentProvider,

@@ -84,7 +84,10 @@ export async function startPlatform(
   readiness.add(databaseReadiness(services));
   const paymentProvider = paymentProviderOf(services, options);
   if (options.runWorker) {
-    const engine = await startWorker(services, { paymentProvider, appRuntime: true });
+    const engine = await startWorker(services, {
+      paymentProvider,
+      appRuntime: { apiUrl: options.publicUrl },
+    });
     onStop(() => engine.stop());
     const consumers = await startEventConsumers(services, options);
     onStop(() => consumers.stop());

@@ -28,6 +28,8 @@ export function localGuests(folder: string): Guests {
           running.delete(cut);
         }
       },
+      listen: () => Promise.reject(new GuestError('executor_error', 'A folder has no ports.')),
+      ended: new Promise(() => undefined),
       close,
       now: () => new Date(),
     };

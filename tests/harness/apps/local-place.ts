@@ -66,6 +66,8 @@ function openLocalPlace({ shell, uid: wanted }: LocalPlaceOptions): RunnerPlace 
           resolve(Buffer.concat(chunks));
         });
       }),
+    listen: () => Promise.reject(new GuestError('executor_error', 'plain shells carry no ports')),
+    ended: new Promise(() => undefined),
     now: () => new Date(),
     close: () => undefined,
   };

@@ -47,6 +47,7 @@ async function up(env: Record<string, string> = {}, args: string[] = []): Promis
       GPUAAS_DATA_DIR: dataDir,
       GPUAAS_PORT: String(await freePort()),
       GPUAAS_NODE_PORT: String(await freePort()),
+      GPUAAS_APPS_PORT: String(await freePort()),
       GPUAAS_SIM_NODES: '0',
       GPUAAS_SIM_SPEED: '0',
       ...env,
@@ -108,7 +109,11 @@ describe('Ctrl-C', () => {
   });
 
   it('stops everything in good order, and what was stored is there at the next start', async () => {
-    const ports = { GPUAAS_PORT: String(await freePort()), GPUAAS_NODE_PORT: String(await freePort()) };
+    const ports = {
+      GPUAAS_PORT: String(await freePort()),
+      GPUAAS_NODE_PORT: String(await freePort()),
+      GPUAAS_APPS_PORT: String(await freePort()),
+    };
     const first = await up(ports);
     await ready(first);
     const demo = await readFile(join(dataDir, 'demo.json'), 'utf8');
@@ -224,7 +229,7 @@ describe('a start that cannot go on', () => {
     return { server, port: (server.address() as { port: number }).port };
   }
 
-  it.each(['GPUAAS_PORT', 'GPUAAS_NODE_PORT'])(
+  it.each(['GPUAAS_PORT', 'GPUAAS_NODE_PORT', 'GPUAAS_APPS_PORT'])(
     'because %s is taken says so and leaves nothing',
     async (name) => {
       const { server, port } = await taken();

@@ -15,7 +15,8 @@ export function auditActor(
 }
 
 function kindOf({ actorId, role, credential }: Actor): NonNullable<AuditEntry['actorKind']> {
-  if (credential?.kind === 'service_account_token') return 'service_account';
+  if (credential?.kind === 'service_account_token' || role.startsWith('service_account:'))
+    return 'service_account';
   if (actorId !== null) return 'user';
   return role === 'node' ? 'node' : 'anonymous';
 }

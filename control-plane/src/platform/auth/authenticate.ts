@@ -9,8 +9,11 @@ import { Problem } from '../http/problem.ts';
 import { TokenRejectedError } from './access-token.ts';
 import type { BearerTokens } from './bearer-tokens.ts';
 import { scopeOf, type Binding, type Caller, type Credential } from './caller.ts';
+import { isAppInstanceToken, openAppInstanceToken } from './app-instance-token.ts';
 import {
   API_KEYS,
+  APP_INSTANCE,
+  bindingsOfInstance,
   bindingsOfKey,
   findBySecret,
   findCredential,
@@ -24,6 +27,7 @@ import { explainRetiredCredential } from './explain-retired-credential.ts';
 import { grantedBindings, type PrincipalRow } from './rights.ts';
 import { NIL_ID } from '../ids.ts';
 import { hashSecret, kindOfSecret } from './secrets.ts';
+import type { Sealer } from '../keys/seal.ts';
 import type { SignInCookies } from './sign-in-cookies.ts';
 import { browserDetails } from './sign-ins.ts';
 
@@ -32,6 +36,8 @@ const SEND_ONE = 'Send a valid API key or token as a bearer token, or sign in.';
 /** Credentials accepted besides our own keys and tokens. */
 export interface CredentialSources {
   tokens: BearerTokens;
+  /** Opens the tokens of app instances. */
+  sealer: Sealer;
   signIns: { cookies: SignInCookies; idleSeconds(): number };
 }
 
@@ -40,11 +46,12 @@ export async function authenticate(
   database: Database,
   request: FastifyRequest,
   operation: OperationObject,
-  { tokens, signIns }: Partial<CredentialSources> = {},
+  { tokens, signIns, sealer }: Partial<CredentialSources> = {},
 ): Promise<Caller> {
   if (operation.security?.length === 0) return anonymous();
   const { authorization } = request.headers;
-  if (authorization !== undefined) return await byBearer(database, authorization, request, operation, tokens);
+  if (authorization !== undefined)
+    return await byBearer(database, authorization, request, operation, { tokens, sealer });
   const signIn = signIns?.cookies.signIn(request);
   if (signIns && signIn) return await bySignIn(database, signIn, signIns.idleSeconds(), request, operation);
   throw unauthenticated();
@@ -55,9 +62,11 @@ async function byBearer(
   authorization: string,
   request: FastifyRequest,
   operation: OperationObject,
-  tokens: BearerTokens | undefined,
+  { tokens, sealer }: { tokens: BearerTokens | undefined; sealer: Sealer | undefined },
 ): Promise<Caller> {
   const bearer = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? '';
+  if (sealer && isAppInstanceToken(bearer))
+    return await byAppInstance(database, sealer, bearer, request, operation);
   switch (kindOfSecret(bearer)) {
     case 'api_key':
       return await byApiKey(database, bearer, request, operation);
@@ -130,6 +139,26 @@ async function byServiceAccountToken(
   if (!row.used_lately) note(recordUse(identities, 'service_account_tokens', row.credential_id), request);
   const credential = { kind: 'service_account_token', id: row.credential_id } as const;
   return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
+}
+
+async function byAppInstance(
+  { identities }: Database,
+  sealer: Sealer,
+  token: string,
+  request: FastifyRequest,
+  operation: OperationObject,
+): Promise<Caller> {
+  const id = openAppInstanceToken(sealer, token);
+  const row = id === null ? null : await findCredential(identities, APP_INSTANCE, id);
+  if (id === null || !row) throw unauthenticated();
+  const principal = { ...row, organizations: row.organizations.filter((one) => one === row.organization_id) };
+  const caller = callerOf(principal, bindingsOfInstance(row), { kind: 'app_instance_token', id }, operation);
+  if (operation['x-permission'] === 'self')
+    throw new CredentialRefusedError('forbidden', 'An app instance has no affairs of its own.', {
+      refused: refusedOf(caller, request),
+      reason: 'limited to what its manifest declares',
+    });
+  return caller;
 }
 
 async function bySignIn(

@@ -20,6 +20,8 @@ export type Credential =
   | { kind: 'api_key'; id: string; scopes: readonly string[] | null }
   | { kind: 'sign_in'; csrfToken: string; idHash: Buffer; idleSeconds: number }
   | { kind: 'service_account_token'; id: string }
+  /** Of an app instance: acts for the person or program that created it, within what its manifest declares. */
+  | { kind: 'app_instance_token'; id: string }
   | {
       kind: 'access_token';
       issuer: string;
@@ -129,13 +131,18 @@ function decide(
 
 /** A key with scopes is limited to them, also for resources of its owner. */
 export function isScoped({ credential }: Pick<Caller, 'credential'>): boolean {
-  return credential.kind === 'api_key' && credential.scopes !== null;
+  return (
+    credential.kind === 'app_instance_token' || (credential.kind === 'api_key' && credential.scopes !== null)
+  );
 }
 
 /** For matters of the credential's owner only: their keys, sign-ins and memberships. */
 export function requireUnscopedCredential(caller: Pick<Caller, 'credential'>): void {
   if (!isScoped(caller)) return;
-  throw new Problem('forbidden', "A scoped API key cannot manage its owner's credentials or memberships.");
+  throw new Problem(
+    'forbidden',
+    "A limited credential cannot manage its owner's credentials or memberships.",
+  );
 }
 
 /**

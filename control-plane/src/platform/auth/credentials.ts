@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { systemClock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
 import { Batcher } from '../batcher.ts';
-import type { Binding, Caller } from './caller.ts';
+import { permissionsAt, type Binding, type Caller } from './caller.ts';
 import {
   grantedBindings,
   SERVICE_ACCOUNT_WITH_RIGHTS,
@@ -33,6 +33,11 @@ interface TokenRow extends PrincipalRow {
   credential_id: string;
   used_lately: boolean;
 }
+interface AppInstanceRow extends PrincipalRow {
+  organization_id: string;
+  project_id: string;
+  platform_access: string[];
+}
 interface SignInRow extends PrincipalRow {
   csrf_token: string;
   used_lately: boolean;
@@ -57,6 +62,15 @@ const tokensBy = (column: 'secret_hash' | 'id'): Statement<TokenRow & FoundRow> 
  */
 export const API_KEYS = apiKeysBy('secret_hash');
 export const SERVICE_ACCOUNT_TOKENS = tokensBy('secret_hash');
+const instanceOf = (creator: string, columns: string): string => `
+  select i.organization_id, i.project_id, i.platform_access, ${columns}
+  from live_app_instance($1) i join ${creator}.id = i.created_by`;
+/** The creator of an instance, while it lives. */
+export const APP_INSTANCE: Statement<AppInstanceRow> = {
+  name: 'app-instance',
+  text: `${instanceOf('users u on u', USER_WITH_RIGHTS)}
+    union all ${instanceOf('service_accounts s on s', SERVICE_ACCOUNT_WITH_RIGHTS)} where s.state = 'active'`,
+};
 export const SIGN_IN: Statement<SignInRow> = {
   name: 'sign-in',
   text: `select s.csrf_token, ${usedLately('s')}, ${USER_WITH_RIGHTS}
@@ -121,6 +135,17 @@ export function bindingsOfKey(row: ApiKeyRow): Binding[] {
   return grantedBindings(own, row.scopes);
 }
 
+/** Rights of an instance: those its manifest declares, in its project, as far as its creator has them now. */
+export function bindingsOfInstance(row: AppInstanceRow): Binding[] {
+  const { organization_id: organizationId, project_id: projectId, platform_access } = row;
+  const held = permissionsAt(grantedBindings(row.bindings, platform_access), {
+    kind: 'project',
+    organizationId,
+    projectId,
+  });
+  return [{ group: 'app_instance', permissions: [...held], scope: 'project', organizationId, projectId }];
+}
+
 /**
  * Reads a caller's credential and rights again, for connections that outlive a request; null if the
  * credential is gone.
@@ -141,6 +166,10 @@ export async function refreshBindings(
     case 'service_account_token': {
       const row = await findAgain(tx, tokensBy('id'), [credential.id]);
       return row && grantedBindings(row.bindings, null);
+    }
+    case 'app_instance_token': {
+      const row = await findAgain(tx, APP_INSTANCE, credential.id);
+      return row && bindingsOfInstance(row);
     }
     case 'access_token': {
       if (credential.expiresAt <= systemClock.now()) return null;

@@ -4,6 +4,7 @@ import type { Credential } from './caller.ts';
 type KeptCredential =
   | { kind: 'api_key'; id: string; scopes: readonly string[] | null }
   | { kind: 'service_account_token'; id: string }
+  | { kind: 'app_instance_token'; id: string }
   | { kind: 'sign_in'; idHash: string; idleSeconds: number }
   | {
       kind: 'access_token';
@@ -24,6 +25,7 @@ export function keptCredential(credential: Credential): KeptCredential {
   switch (credential.kind) {
     case 'api_key':
     case 'service_account_token':
+    case 'app_instance_token':
       return credential;
     case 'sign_in':
       return {
@@ -46,6 +48,7 @@ export function parseCredential(stored: unknown): Credential {
   switch (credential.kind) {
     case 'api_key':
     case 'service_account_token':
+    case 'app_instance_token':
       return credential;
     case 'sign_in':
       return { ...credential, idHash: Buffer.from(credential.idHash, 'hex'), csrfToken: '' };

@@ -8,6 +8,7 @@ export type SealPurpose =
   | 'access_key'
   | 'app_cookie'
   | 'app_member_secrets'
+  | 'app_instance_token'
   | 'certificate_key'
   | 'client_secret'
   | 'enrolment_token'

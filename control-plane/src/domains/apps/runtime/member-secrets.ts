@@ -6,17 +6,18 @@ type SecretServices = Pick<Services, 'db' | 'sealer'>;
 
 /**
  * The values that a member starts with, kept sealed for its log: a secret that is replaced later still stands in it. A
- * second start gets the values of the first.
+ * second start gets the values of the first. `own` are those that the platform gives it.
  */
 export async function takeSecrets(
   { db, sealer }: SecretServices,
   memberId: string,
   projectId: string,
   names: readonly string[],
+  own: ReadonlyMap<string, string> = new Map(),
 ): Promise<Map<string, string>> {
-  if (names.length === 0) return new Map();
+  if (names.length === 0 && own.size === 0) return new Map();
   return await db.transaction().execute(async (tx) => {
-    const values = await openSecrets({ sealer }, tx, projectId, names);
+    const values = new Map([...(await openSecrets({ sealer }, tx, projectId, names)), ...own]);
     const kept = await tx
       .insertInto('app_member_secrets')
       .values({

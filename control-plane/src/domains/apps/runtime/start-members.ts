@@ -6,6 +6,7 @@ import type { MemberRow } from '../instances/describe-instance.ts';
 import { lockInstance } from '../instances/move-instance.ts';
 import { recordAppEvent } from '../instances/record-event.ts';
 import { isEnding, loadInstance, type LoadedInstance } from './load-instance.ts';
+import { platformVariables } from '../platform-door/platform-variables.ts';
 import { memberSpec } from './member-spec.ts';
 import { takeSecrets } from './member-secrets.ts';
 import { outcomeOf, type StartOutcome } from './start-outcome.ts';
@@ -38,7 +39,8 @@ export async function startMembers(services: RuntimeServices, instanceId: string
 async function startOne(services: RuntimeServices, loaded: LoadedInstance, member: MemberRow): Promise<void> {
   const { db, guests, blobs } = services;
   const { instance, version } = loaded;
-  const secrets = await takeSecrets(services, member.id, instance.project_id, version.secrets);
+  const own = platformVariables(services, loaded);
+  const secrets = await takeSecrets(services, member.id, instance.project_id, version.secrets, own);
   const artifactBytes = await sizeOf(services, version.artifact_ref);
   const spec = memberSpec(blobs, loaded, member, { secrets, artifactBytes });
   const calledOff = new AbortController();

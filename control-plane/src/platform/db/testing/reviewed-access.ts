@@ -230,6 +230,14 @@ export const securityDefinerFunctions: Record<string, { callers: string; because
     callers: 'operator, tenant, worker',
     because: 'only the time of a host’s last heartbeat',
   },
+  prune_node_tasks: {
+    callers: 'worker',
+    because: 'deletes finished tasks of every host after their retention, and shows none',
+  },
+  live_app_instance: {
+    callers: 'auth',
+    because: 'the owner of a credential must be found before the tenant is known',
+  },
   lock_free_slots: { callers: 'placement', because: 'slots and nodes belong to no tenant' },
   open_quota_usage: { callers: 'placement, worker', because: 'makes counters of nothing' },
   placement_news: { callers: 'placement', because: 'which slots are taken, not by whom' },

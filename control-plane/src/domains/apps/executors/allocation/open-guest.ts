@@ -12,6 +12,7 @@ import { decryptAccessKey } from '../../../allocations/connection/access-key.ts'
 import { findMachines, type Machine } from '../../../allocations/connection/find-machines.ts';
 import { GuestError } from './guest-error.ts';
 import type { Guest } from './guest.ts';
+import { listenOverSsh } from './listen-over-ssh.ts';
 import { runOverSsh } from './run-over-ssh.ts';
 
 /** What it takes to enter a machine: a role that may read access keys, and the tunnels of this process, if it has any. */
@@ -27,6 +28,8 @@ export async function openGuest(access: GuestAccess, allocationId: string): Prom
   const client = await connect(access, allocationId);
   return {
     run: (command) => runOverSsh(client, command),
+    listen: (port, accept) => listenOverSsh(client, port, accept),
+    ended: new Promise((resolve) => client.once('close', () => resolve())),
     now: () => access.services.clock.now(),
     close: () => void client.end(),
   };
