@@ -58,7 +58,6 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   attachIngress: 'needs a policy that names an owner and a pool; the tests of ingress set one',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
   createAppInstance: 'needs a machine that holds slots; the tests of apps have one',
-  putAppArtifact: 'needs a body with the digest of its path; the tests of apps upload one',
 };
 
 /** One of each resource, and the values of parameters and fields that name them. */

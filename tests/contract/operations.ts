@@ -25,6 +25,10 @@ export interface Operation {
   parameters: Parameter[];
   body: Schema | null;
   bodyRequired: boolean;
+  /** Takes bytes instead of JSON. */
+  streamed: boolean;
+  /** Its path names what it makes, so nothing of that name need exist. */
+  makesTarget: boolean;
   maxBodyBytes: number;
   responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
 }
@@ -36,6 +40,7 @@ interface RawOperation {
   'x-scope'?: string;
   'x-audit'?: string;
   'x-limit'?: string;
+  'x-makes-target'?: boolean;
   security?: Record<string, unknown>[];
   parameters?: (Parameter & { $ref?: string })[];
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
@@ -108,6 +113,8 @@ export class Contract {
       parameters,
       body,
       bodyRequired: raw.requestBody?.required ?? false,
+      streamed: raw.requestBody?.content['application/octet-stream'] !== undefined,
+      makesTarget: raw['x-makes-target'] ?? false,
       maxBodyBytes: raw['x-max-body-bytes'] ?? Number(this.#document['x-max-body-bytes']),
       responses: Object.fromEntries(
         Object.entries(raw.responses).map(([status, response]) => [status, this.resolve(response)]),

@@ -19,6 +19,9 @@ interface Parts {
   body: unknown;
 }
 
+/** Body of operations that take bytes. */
+export const STREAMED_CONTENT = 'a streamed body';
+
 /** Requests that match the contract. `known` gives parameters and fields values that exist, now and then. */
 export function validRequests(
   contract: Contract,
@@ -137,6 +140,10 @@ function render(operation: Operation, value: Parts): GeneratedRequest {
     url: query.size > 0 ? `${path}?${query}` : path,
     headers,
   };
+  if (operation.streamed && value.body === undefined) {
+    headers['content-type'] = 'application/octet-stream';
+    return { ...request, payload: STREAMED_CONTENT };
+  }
   if (value.body === undefined) return request;
   headers['content-type'] = 'application/json';
   return { ...request, payload: JSON.stringify(value.body) };

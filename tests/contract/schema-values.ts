@@ -45,6 +45,8 @@ function valuesOfType(type: string, schema: Schema, resolve: Resolve): fc.Arbitr
       return fc.boolean();
     case 'integer':
       return fc.integer({ min: schema.minimum ?? 0, max: schema.maximum ?? 2 ** 31 - 1 });
+    case 'number':
+      return fc.double({ min: schema.minimum ?? 0, max: schema.maximum ?? 2 ** 31, noNaN: true });
     case 'string':
       return texts(schema);
     case 'array':

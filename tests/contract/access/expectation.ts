@@ -12,13 +12,15 @@ export type Expectation = 'passes' | 403 | 404;
 export function expectation(operation: Operation, caller: RoleCaller, target: Target): Expectation {
   const { permission, scope } = operation;
   if (permission === null || permission === 'self') {
+    if (scope === 'everyone') return target === 'missing' ? 404 : 'passes';
     // Personal resources are invisible to others: these callers own none.
     return operation.targets.length > 0 ? 404 : 'passes';
   }
   const holds = caller.permissions.has(permission as Permission);
   if (Object.hasOwn(platformPermissions, permission)) {
     if (!holds) return 403;
-    return target === 'missing' && operation.targets.length > 0 ? 404 : 'passes';
+    const isMissing = target === 'missing' && operation.targets.length > 0 && !operation.makesTarget;
+    return isMissing ? 404 : 'passes';
   }
   // Who holds the permission nowhere is refused before the body says what it is about.
   if (operation.body && !holds) return 403;

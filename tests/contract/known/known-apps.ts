@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { shellManifest } from '../../harness/apps/apps.ts';
 import type { TestApi } from '../../harness/api.ts';
 import type { KnownValues } from '../known-resources.ts';
+import { STREAMED_CONTENT } from '../requests.ts';
 import { ask } from './ask.ts';
 
 const SLUG = 'known-app';
@@ -23,6 +25,7 @@ export async function seedApps(
     values: {
       app_slug: [SLUG],
       app_version: ['1'],
+      artifact_digest: [`sha256:${createHash('sha256').update(STREAMED_CONTENT).digest('hex')}`],
       app_instance_id: [instance.id],
       member_id: [instance.memberId],
     },

@@ -51,17 +51,19 @@ export function appCatalogRoutes(services: Services): Handlers<CatalogOperations
     },
     publishAppManifestVersion({ caller, params, body, audit, mutate }) {
       audit({ targetType: 'app_manifest', targetId: params.app_slug, detail: { version: body.version } });
-      publisher(caller);
-      return mutate(async (tx) => ({
-        status: 201,
-        body: describeVersion(await publishVersion(tx, caller, params.app_slug, body)),
-      }));
+      return mutate(async (tx) => {
+        publisher(caller);
+        return {
+          status: 201,
+          body: describeVersion(await publishVersion(tx, caller, params.app_slug, body)),
+        };
+      });
     },
     activateAppManifestVersion({ caller, params, audit, mutate }) {
       const target = { targetType: 'app_manifest', targetId: params.app_slug };
       audit(target);
-      publisher(caller);
       return mutate(async (tx) => {
+        publisher(caller);
         const { before, version } = await activateVersion(services, tx, params.app_slug, params.app_version);
         audit({ ...target, before: { version: before }, after: { version: version.version } });
         return { status: 200, body: describeManifest(true, version) };
@@ -69,11 +71,10 @@ export function appCatalogRoutes(services: Services): Handlers<CatalogOperations
     },
     withdrawAppManifest({ caller, params, audit, mutate }) {
       audit({ targetType: 'app_manifest', targetId: params.app_slug });
-      publisher(caller);
-      return mutate(async (tx) => ({
-        status: 200,
-        body: summarizeManifest(await withdrawManifest(tx, params.app_slug)),
-      }));
+      return mutate(async (tx) => {
+        publisher(caller);
+        return { status: 200, body: summarizeManifest(await withdrawManifest(tx, params.app_slug)) };
+      });
     },
     async putAppArtifact({ caller, params, request, audit, mutate }) {
       const digest = params.artifact_digest;
