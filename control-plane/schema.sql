@@ -110,7 +110,7 @@ AS $function$
     where q.organization_id = tenant and q.holder_type = 'project' and q.measure = 'spend_per_hour'
     union all
     select r.currency, 0, r.held_per_hour_micros, json_build_object('projectId', r.project_id,
-      'nodeIds', array(select p.node_id from node_promises p where p.reservation_id = r.id),
+      'nodeIds', array(select p.node_id from node_promises p where p.reservation_id = r.id and r.starts_at <= at),
       'perHourMicros', r.held_per_hour_micros::text)
     from capacity_reservations r
     where r.organization_id = tenant and r.cancelled_at is null and r.ends_at > at and r.held_per_hour_micros > 0
@@ -1483,7 +1483,9 @@ AS $function$
         and a.release_requested_at is null and a.project_id = r.project_id and a.currency = r.currency
         and a.node_id = any (n.ids)), 0))::bigint
   from capacity_reservations r
-    cross join lateral (select array(select p.node_id from node_promises p where p.reservation_id = r.id) as ids) as n
+    -- Before it starts nothing uses its money: the start finds all of it.
+    cross join lateral (select array(
+      select p.node_id from node_promises p where p.reservation_id = r.id and r.starts_at <= at) as ids) as n
   where r.organization_id = tenant and r.cancelled_at is null and r.ends_at > at and r.held_per_hour_micros > 0
 $function$;
 CREATE OR REPLACE FUNCTION public.vacate_claim_cells()

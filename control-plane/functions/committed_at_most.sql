@@ -11,7 +11,7 @@ create or replace function committed_at_most(tenant uuid, at timestamptz)
     where q.organization_id = tenant and q.holder_type = 'project' and q.measure = 'spend_per_hour'
     union all
     select r.currency, 0, r.held_per_hour_micros, json_build_object('projectId', r.project_id,
-      'nodeIds', array(select p.node_id from node_promises p where p.reservation_id = r.id),
+      'nodeIds', array(select p.node_id from node_promises p where p.reservation_id = r.id and r.starts_at <= at),
       'perHourMicros', r.held_per_hour_micros::text)
     from capacity_reservations r
     where r.organization_id = tenant and r.cancelled_at is null and r.ends_at > at and r.held_per_hour_micros > 0
