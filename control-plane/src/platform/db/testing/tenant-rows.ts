@@ -62,7 +62,7 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
       '{"fabric_claim_mode": "per_slot_vf", "destructive_wipe_policy": "blkdiscard"}')`.execute(db);
   await sql`insert into allocations (id, organization_id, project_id, name, sku, gpu_count, image, image_digest,
       region, state, node_id, currency, per_gpu_hour_micros, price_id, created_by, correlation_id)
-    select ${allocation}::uuid, ${organization}::uuid, ${project}::uuid, 'a', p.sku, 1, i.image, i.digest, p.region,
+    select ${allocation}::uuid, ${organization}::uuid, ${project}::uuid, 'a', p.sku, 1, i.image, coalesce(i.digest, 'd'), p.region,
       'active', ${node}::uuid, p.currency, 1, p.id, ${user}::uuid, ${correlation}::uuid
     from sku_prices p, images i limit 1`.execute(db);
   await sql`insert into node_tasks (id, node_id, kind, params, correlation_id, expires_at, subject_type, subject_id)
