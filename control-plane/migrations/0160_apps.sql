@@ -6,21 +6,18 @@ declare
   role text := 'gpuaas_app_runtime';
   settable text := case when current_setting('server_version_num')::integer >= 160000 then 'SET' else 'MEMBER' end;
 begin
-  -- Another database of this server may make the role at this moment; its commit is seen after a conflict.
-  for attempt in 1..100 loop
+  if to_regrole(role) is null then
     begin
-      if to_regrole(role) is null then
-        execute format('create role %I nologin', role);
-      end if;
-      if not pg_has_role(current_user, role, settable) then
-        execute format('grant %I to %I', role, current_user);
-      end if;
-      exit;
-    exception when duplicate_object or unique_violation or undefined_object then
-      if attempt = 100 then raise; end if;
-      perform pg_sleep(0.05);
+      execute format('create role %I nologin', role);
+    exception when duplicate_object or unique_violation then null;
     end;
-  end loop;
+  end if;
+  if not pg_has_role(current_user, role, settable) then
+    begin
+      execute format('grant %I to %I', role, current_user);
+    exception when unique_violation then null;
+    end;
+  end if;
 exception when insufficient_privilege then
   raise exception 'the database user % can neither make nor take the role %: give it CREATEROLE, or the roles (docs/decisions/0003-database-roles.md)',
     current_user, role using errcode = 'insufficient_privilege';

@@ -9,6 +9,12 @@ import { ask } from './ask.ts';
 const SLUG = 'known-app';
 const ENDING = 'ending-app';
 
+/** It has an address. */
+const service = shellManifest('true', {
+  kind: 'service',
+  runtime: { ports: [{ name: 'web', port: 8080, protocol: 'http' }] },
+});
+
 /** An app with an instance that waits, and separate ones for the operations that end them. */
 export async function seedApps(
   api: TestApi,
@@ -16,7 +22,7 @@ export async function seedApps(
 ): Promise<{ values: KnownValues; own: Record<string, KnownValues> }> {
   for (const slug of [SLUG, ENDING]) {
     const path = `/api/v1/admin/app-manifests/${slug}/versions`;
-    await ask(api, 'operator', 'POST', path, shellManifest('true'));
+    await ask(api, 'operator', 'POST', path, service);
     await ask(api, 'operator', 'POST', `${path}/1/activate`);
   }
   const instance = await seedInstance(api, allocationId);
@@ -45,12 +51,17 @@ async function seedInstance(
   { services, people }: TestApi,
   allocationId: string,
 ): Promise<{ id: string; memberId: string }> {
-  const { organizationId, projectId } = people['member']!;
+  const { organizationId, projectId, email } = people['member']!;
   const [id, memberId] = [newId(), newId()];
   const allocation = await services.db
     .selectFrom('allocations')
-    .select(['capacity_shape', 'created_by'])
+    .select('capacity_shape')
     .where('id', '=', allocationId)
+    .executeTakeFirstOrThrow();
+  const owner = await services.db
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', email)
     .executeTakeFirstOrThrow();
   await services.db
     .insertInto('app_instances')
@@ -60,14 +71,14 @@ async function seedInstance(
       project_id: projectId!,
       app_slug: SLUG,
       app_version: '1',
-      kind: 'job',
+      kind: 'service',
       name: 'known',
       bound_capacity_shape: allocation.capacity_shape,
       allocation_id: allocationId,
       parameters: '[]',
       env: '[]',
       correlation_id: newId(),
-      created_by: allocation.created_by,
+      created_by: owner.id,
       created_by_name: 'known',
     })
     .execute();

@@ -9,6 +9,7 @@ export { MigrationError } from './migrations.ts';
 
 /** Any fixed number works, as long as every release uses the same one. */
 const MIGRATION_LOCK = 4_872_001;
+const UNDEFINED_OBJECT = '42704';
 
 /** Where a release keeps its schema. Tests that stop at an old migration have no functions to apply. */
 export type SchemaFolders = { migrations: string; functions?: string };
@@ -101,7 +102,12 @@ export async function requireMigrated(url: string): Promise<void> {
   }
 }
 
-async function apply(client: Client, { version, sql, checksum }: Migration): Promise<void> {
+/**
+ * Roles belong to the server: another database that is migrated meanwhile may make one between our check and our use of it.
+ * A second attempt finds it.
+ */
+async function apply(client: Client, migration: Migration, isSecond = false): Promise<void> {
+  const { version, sql, checksum } = migration;
   await client.query('begin');
   try {
     await client.query(sql);
@@ -112,6 +118,8 @@ async function apply(client: Client, { version, sql, checksum }: Migration): Pro
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
+    if (!isSecond && error instanceof DatabaseError && error.code === UNDEFINED_OBJECT)
+      return await apply(client, migration, true);
     throw new MigrationError('migration_failed', `${version}.sql${describe(error, sql)}`, { cause: error });
   }
 }
