@@ -5,6 +5,7 @@ export const notSecret: Record<string, string> = {
   'schemas/Allocation/failure/code': 'the stable name of a failure',
   'schemas/Payment/failure/code': 'the stable name of a failure',
   'schemas/ApprovalRule/code': 'the stable name of a rule',
+  'schemas/PlacementExplanation/funds/code': 'the stable name of a refusal',
   'schemas/NodeTask/error/code': 'the stable name of a failure',
   'schemas/TaskOutcome/error/code': 'the stable name of a failure',
 };
