@@ -80,6 +80,7 @@ it('enrols once, discovers, provisions and releases, and shows each stage', asyn
   expect(facts?.disks).toHaveLength(8);
   expect(Math.abs(facts?.clock_offset_ms ?? NaN)).toBeLessThan(30_000);
   expect((await readdir(join(dir, 'slices', params.allocation_id))).sort()).toEqual([
+    'cloning.json',
     'meta-data.yaml',
     'user-data.yaml',
   ]);
