@@ -3437,7 +3437,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/admin/cleanup-queue/retry": {
+    "/api/v1/admin/cleanup-queue/retry-many": {
         parameters: {
             query?: never;
             header?: never;

@@ -5992,7 +5992,7 @@ export const operations: readonly Operation[] = [
   {
     "id": "retryCleanups",
     "method": "post",
-    "path": "/api/v1/admin/cleanup-queue/retry",
+    "path": "/api/v1/admin/cleanup-queue/retry-many",
     "summary": "Confirm the wipes of several quarantined slots",
     "fields": [
       {

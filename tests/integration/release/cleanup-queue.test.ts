@@ -67,7 +67,7 @@ it('takes a confirmation for many slots, all or none, and carries it to the host
   const { db } = api.services;
   const both = [await blocked('failed'), await blocked('release_failed')];
   const slot_ids = both.map(({ slotId }) => slotId);
-  const missing = await operator('POST', '/cleanup-queue/retry', { slot_ids: [...slot_ids, newId()] });
+  const missing = await operator('POST', '/cleanup-queue/retry-many', { slot_ids: [...slot_ids, newId()] });
   expect(missing.status).toBe(404);
   const inputs = async () => {
     const rows = await db.selectFrom('workflow_starts').select(['workflow_id', 'input']).execute();
@@ -77,8 +77,8 @@ it('takes a confirmation for many slots, all or none, and carries it to the host
   };
   expect(await inputs()).toEqual([]);
   const body = { slot_ids, destroy_foreign_data: true };
-  expect((await ask(api, 'admin', 'POST', '/cleanup-queue/retry', body)).status).toBe(403);
-  expect(await operator('POST', '/cleanup-queue/retry', body)).toMatchObject({
+  expect((await ask(api, 'admin', 'POST', '/cleanup-queue/retry-many', body)).status).toBe(403);
+  expect(await operator('POST', '/cleanup-queue/retry-many', body)).toMatchObject({
     status: 202,
     body: { slot_ids },
   });

@@ -31,7 +31,9 @@ async function failedLaunch(): Promise<string> {
 async function confirm(destroy_foreign_data: boolean): Promise<void> {
   const slot_ids = (await queue()).map(({ slot }) => slot.id);
   await unwrap(
-    platform.operator.POST('/api/v1/admin/cleanup-queue/retry', { body: { slot_ids, destroy_foreign_data } }),
+    platform.operator.POST('/api/v1/admin/cleanup-queue/retry-many', {
+      body: { slot_ids, destroy_foreign_data },
+    }),
   );
 }
 

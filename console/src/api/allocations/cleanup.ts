@@ -14,7 +14,7 @@ export function retryCleanup(slotId: string) {
 /** Confirms that data of another use is destroyed with the slot's own. */
 export function destroyForeignData(slotId: string) {
   return unwrap(
-    client.POST('/api/v1/admin/cleanup-queue/retry', {
+    client.POST('/api/v1/admin/cleanup-queue/retry-many', {
       body: { slot_ids: [slotId], destroy_foreign_data: true },
     }),
   );
@@ -22,7 +22,7 @@ export function destroyForeignData(slotId: string) {
 
 /** Retries the wipes of many slots, of the leases' own data only. */
 export function retryCleanups(slotIds: readonly string[]) {
-  return unwrap(client.POST('/api/v1/admin/cleanup-queue/retry', { body: { slot_ids: [...slotIds] } }));
+  return unwrap(client.POST('/api/v1/admin/cleanup-queue/retry-many', { body: { slot_ids: [...slotIds] } }));
 }
 
 export interface WipeProof {
