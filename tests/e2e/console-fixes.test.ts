@@ -27,8 +27,13 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
   }, 240_000);
 
   it('draws costs over time with axes, a table and a file', async () => {
-    const { admin } = site.platform;
+    const { admin, member, projectId } = site.platform;
     const [acme] = (await unwrap(admin.GET('/api/v1/me'))).organizations;
+    // The end of a lease records its last usage.
+    const lease = await launch(member, projectId, 1);
+    await waitForState(member, lease.id, 'active');
+    await release(member, lease.id);
+    await waitForState(member, lease.id, 'released');
     const day = new Date().toISOString().slice(0, 10);
     const query = {
       organization_id: acme!.id,

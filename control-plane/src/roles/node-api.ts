@@ -109,6 +109,8 @@ export async function startNodeApi(
     async stop() {
       stopListening();
       await registration.stop();
+      // The server closes when its last connection has ended, and tunnels end only here.
+      hub.close();
       stopKeepingTls();
       await stop();
     },
