@@ -170,6 +170,11 @@ export interface components {
             params: {
                 [key: string]: unknown;
             };
+            /**
+             * @description Parameters that an agent of an earlier release leaves out if it does not know them. Any other parameter that it
+             *     does not know makes it refuse the task.
+             */
+            ignorable?: string[];
             nonce: string;
             epoch: number;
             issued_at: components["schemas"]["Timestamp"];
