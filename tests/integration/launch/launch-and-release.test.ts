@@ -80,6 +80,40 @@ describe('launch and release', () => {
     );
   });
 
+  it('sells the processors and memory that were approved, though the product changed since', async () => {
+    const { member, operator, projectId, services } = platform;
+    const params = { path: { sku: 'h200-sxm-slice' } };
+    const sell = (vcpu_per_gpu: number, memory_gib_per_gpu: number) =>
+      unwrap(
+        operator.PATCH('/api/v1/admin/skus/{sku}', {
+          params,
+          body: { resource_profile: { vcpu_per_gpu, memory_gib_per_gpu } },
+        }),
+      );
+    await sell(28, 96);
+    const { id } = await launch(member, projectId, 2);
+    await waitForState(member, id, 'active');
+    const claims = await services.db
+      .selectFrom('allocation_resource_claims')
+      .select('snapshot')
+      .where('allocation_id', '=', id)
+      .execute();
+    expect(claims.map(({ snapshot }) => snapshot)).toMatchObject([
+      { vcpu: 24, memory_gib: 64 },
+      { vcpu: 24, memory_gib: 64 },
+    ]);
+    const task = await services.db
+      .selectFrom('node_tasks')
+      .select('params')
+      .where('subject_id', '=', id)
+      .where('kind', '=', 'slice.vm_provision')
+      .executeTakeFirstOrThrow();
+    expect(task.params).toMatchObject({ vcpu: 48, memory_gib: 128 });
+    await sell(24, 64);
+    await release(member, id);
+    await waitForState(member, id, 'released');
+  });
+
   it('refuses what does not fit on one node, says why and what would fit', async () => {
     const { member, projectId } = platform;
     const fillers = [await launch(member, projectId, 5), await launch(member, projectId, 5)];
