@@ -39,6 +39,9 @@ describe('launch and release', () => {
       ssh_command: `ssh ubuntu@${connection.expected_ip}`,
       host_key_fingerprint: expect.stringMatching(/^SHA256:/),
     });
+    await expect
+      .poll(() => reportedNetwork(launched.id), { timeout: 60_000 })
+      .toMatchObject({ expected_ip: connection.expected_ip, lease_state: 'bound' });
     await showsHowFar(launched.id, ['done', 'done', 'done', 'done', 'done', 'waiting']);
 
     const slots = await heldSlots(launched.id);
@@ -225,6 +228,13 @@ async function dialGuest(allocationId: string): Promise<Socket> {
   const socket = connect(ssh_port, '127.0.0.1');
   await once(socket, 'connect');
   return socket;
+}
+
+/** The network of the machine in the latest heartbeat of its host. */
+async function reportedNetwork(allocationId: string) {
+  const nodes = await platform.services.db.selectFrom('nodes').select('observed').execute();
+  const machines = nodes.flatMap(({ observed }) => observed.vms ?? []);
+  return machines.find(({ allocation_id }) => allocation_id === allocationId)?.network;
 }
 
 /** To the tenant in stages, to operators also with claims, quote and the tasks behind it. */
