@@ -173,9 +173,7 @@ function judge({ allocation, result }: WipeEvidence, slot: SlotBundle): JudgedSl
   const proven =
     wipe !== undefined && wipe.verified && serialKey(wipe.device_serial) === serialKey(slot.nvme_serial);
   const refusal = result.error ? `The host gave no proof of a wipe: ${result.error.detail}` : null;
-  const unproven = wipe
-    ? `Wipe not verified: ${wipe.verification}`
-    : (refusal ?? '');
+  const unproven = wipe ? `Wipe not verified: ${wipe.verification}` : (refusal ?? '');
   return {
     allocation,
     allocationId: allocation.id,
