@@ -1785,7 +1785,8 @@ create table app_instance_members (
   ended_at timestamp with time zone,
   teardown jsonb,
   teardown_proved_at timestamp with time zone,
-  teardown_due_at timestamp with time zone
+  teardown_due_at timestamp with time zone,
+  teardown_blocked_by text
 );
 create table app_instances (
   id uuid not null,
@@ -5065,8 +5066,8 @@ grant update (state, task_id, failures, failure, attached_at, detached_at) on pu
 grant update (state, undone, detail, enrolment_id, sealed_token, node_id, ended_at) on node_onboardings to gpuaas_worker;
 grant update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at) on app_instances to gpuaas_app_runtime;
 grant update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at) on app_instances to gpuaas_worker;
-grant update (status, reason, exit_code, signal, facts, cpu_seconds, memory_bytes, observed_at, observe_at, unreachable_since, log_read, log_bytes, log_truncated, started_at, ended_at, teardown, teardown_proved_at, teardown_due_at) on app_instance_members to gpuaas_app_runtime;
-grant update (status, reason, observe_at, ended_at, teardown, teardown_proved_at, teardown_due_at) on app_instance_members to gpuaas_worker;
+grant update (status, reason, exit_code, signal, facts, cpu_seconds, memory_bytes, observed_at, observe_at, unreachable_since, log_read, log_bytes, log_truncated, started_at, ended_at, teardown, teardown_proved_at, teardown_due_at, teardown_blocked_by) on app_instance_members to gpuaas_app_runtime;
+grant update (status, reason, observe_at, ended_at, teardown, teardown_proved_at, teardown_due_at, teardown_blocked_by) on app_instance_members to gpuaas_worker;
 grant update (stripe_customer_id) on organizations to gpuaas_worker;
 grant update (touched_at) on registry_blobs to gpuaas_operator;
 grant update (touched_at) on registry_blobs to gpuaas_tenant;

@@ -220,6 +220,10 @@ export interface AppInstanceMembers {
   started_at: Timestamp | null;
   status: Generated<"created" | "failed" | "running" | "starting" | "stopped" | "stopping" | "succeeded">;
   teardown: StoredTeardown | null;
+  /**
+   * Why the last attempt to prove the teardown could not work in the machine, as a reason of the closed list.
+   */
+  teardown_blocked_by: AppReason | null;
   teardown_due_at: Timestamp | null;
   teardown_proved_at: Timestamp | null;
   unreachable_since: Timestamp | null;
