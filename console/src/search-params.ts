@@ -69,6 +69,11 @@ export function workloadsSearch(raw: Raw): { status?: StatusFilter } {
   return status ? { status } : {};
 }
 
+/** `on` is the allocation that an app is chosen for. */
+export function appsSearch(raw: Raw): { on?: string } {
+  return texts(raw, ['on']);
+}
+
 /** `on` is the allocation to run on, `retry_of` the ended instance that this is the next attempt of. */
 export function appLaunchSearch(raw: Raw): { on?: string; retry_of?: string } {
   return texts(raw, ['on', 'retry_of']);

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { unwrap } from '@gpuaas/sdk/problem';
 import { publishDemoApps } from '@gpuaas/lab/publish-demo-apps';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { launchMachine } from '../harness/apps/web-app.ts';
@@ -15,7 +16,11 @@ describe.skipIf(!chromiumPath)('apps in the console (needs chromium)', () => {
   let page: Page;
 
   beforeAll(async () => {
-    await publishDemoApps(site.platform.operator);
+    const { operator } = site.platform;
+    await publishDemoApps(operator);
+    const price = { price: { currency: 'USD', micros: 10_000 }, per: 1 };
+    const priced = { app: 'notebook', dimension: 'requests' as const, ...price };
+    await unwrap(operator.POST('/api/v1/admin/app-usage-prices', { body: priced }));
     ({ name: machine } = await launchMachine(site.platform));
     page = await site.signIn('Tenant Member', '/workloads');
     page.setDefaultTimeout(LONG);
@@ -43,7 +48,8 @@ describe.skipIf(!chromiumPath)('apps in the console (needs chromium)', () => {
     await page.getByRole('option', { name: 'javascript' }).click();
     await page.getByLabel('Folder').fill('walk');
     const estimate = page.getByRole('region', { name: 'Estimate' });
-    expect(await estimate.textContent()).toContain('billed whether the app runs or not');
+    for (const words of ['$0.01 per request', 'billed whether the app runs or not'])
+      expect(await estimate.textContent()).toContain(words);
     await estimate.getByRole('button', { name: 'Launch Notebook' }).click();
 
     await page.getByRole('heading', { level: 1, name: 'Notebook' }).waitFor();
@@ -53,6 +59,9 @@ describe.skipIf(!chromiumPath)('apps in the console (needs chromium)', () => {
     await runCell(page);
     const requests = page.getByTestId('requests');
     await expect.poll(async () => Number(await requests.textContent()), { timeout: LONG }).toBeGreaterThan(3);
+    await expect
+      .poll(() => page.getByTestId('request-cost').textContent(), { timeout: LONG })
+      .toMatch(/^\$0\.\d/);
 
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stop' }).click();
@@ -76,6 +85,7 @@ describe.skipIf(!chromiumPath)('apps in the console (needs chromium)', () => {
     await expect.poll(() => attempts.getByRole('listitem').count(), { timeout: LONG }).toBe(2);
 
     await page.getByRole('region', { name: 'Details' }).getByRole('link', { name: machine }).click();
+    await page.getByRole('region', { name: 'Workloads', exact: true }).getByText('attempt 2').waitFor();
     await page.getByRole('button', { name: 'Release' }).click();
     await page.getByRole('button', { name: 'Wipe and release' }).click();
     await page.getByText('Wiped, verified and given back').waitFor();

@@ -6,8 +6,15 @@ import { buttonClass } from '../ui/actions/button-class.ts';
 import { Badge } from '../ui/values/badge.tsx';
 import { describeNeeds } from './describe-needs.ts';
 
+interface AppCardProps {
+  manifest: AppManifest;
+  projectId: string;
+  /** Allocation that an app is chosen for. */
+  on: string | undefined;
+}
+
 /** An app of the catalog with what it needs. */
-export function AppCard({ manifest, projectId }: { manifest: AppManifest; projectId: string }) {
+export function AppCard({ manifest, projectId, on }: AppCardProps) {
   const { slug, version: app } = manifest;
   return (
     <li className="flex flex-col gap-3 rounded-lg border border-line bg-surface p-4">
@@ -22,13 +29,18 @@ export function AppCard({ manifest, projectId }: { manifest: AppManifest; projec
           <br />
           Version {app.version}
         </p>
-        <LaunchApp slug={slug} name={app.display_name} projectId={projectId} />
+        <LaunchApp slug={slug} name={app.display_name} projectId={projectId} on={on} />
       </div>
     </li>
   );
 }
 
-function LaunchApp({ slug, name, projectId }: { slug: string; name: string; projectId: string }) {
+interface LaunchAppProps extends Pick<AppCardProps, 'projectId' | 'on'> {
+  slug: string;
+  name: string;
+}
+
+function LaunchApp({ slug, name, projectId, on }: LaunchAppProps) {
   const refusal = useProjectDisabledReason(projectId, 'app_instance.create');
   if (refusal) {
     return (
@@ -41,6 +53,7 @@ function LaunchApp({ slug, name, projectId }: { slug: string; name: string; proj
     <Link
       to="/apps/$appSlug"
       params={{ appSlug: slug }}
+      search={(old) => ({ ...old, ...(on ? { on } : {}) })}
       aria-label={`Launch ${name}`}
       className={buttonClass({ variant: 'primary' })}
     >

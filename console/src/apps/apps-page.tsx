@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { PackageX } from 'lucide-react';
 import { manifestsQuery } from '../api/apps/manifests.ts';
 import { ProjectPage } from '../shell/project-page.tsx';
@@ -9,8 +10,11 @@ import { Surface } from '../ui/surface.tsx';
 import { ShowMore } from '../ui/tables/show-more.tsx';
 import { AppCard } from './app-card.tsx';
 
+const route = getRouteApi('/signed-in/apps');
+
 /** The apps that can be launched. */
 export function AppsPage() {
+  const { on } = route.useSearch();
   const query = useInfiniteQuery(manifestsQuery);
   return (
     <ProjectPage
@@ -26,7 +30,7 @@ export function AppsPage() {
               <>
                 <ul className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3">
                   {manifests.map((manifest) => (
-                    <AppCard key={manifest.slug} manifest={manifest} projectId={project.id} />
+                    <AppCard key={manifest.slug} manifest={manifest} projectId={project.id} on={on} />
                   ))}
                 </ul>
                 <ShowMore query={query} />

@@ -1,6 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from './lazy-page.ts';
-import { appLaunchSearch, workloadsSearch } from '../search-params.ts';
+import { appLaunchSearch, appsSearch, workloadsSearch } from '../search-params.ts';
 import { signedIn } from './signed-in.ts';
 
 const workloads = createRoute({
@@ -19,6 +19,7 @@ const workload = createRoute({
 const apps = createRoute({
   getParentRoute: () => signedIn,
   path: '/apps',
+  validateSearch: appsSearch,
   component: lazyPage(() => import('../apps/apps-page.tsx'), 'AppsPage'),
 });
 

@@ -26,7 +26,7 @@ export function WorkloadSummary({ instance }: { instance: AppInstance }) {
         <span data-testid="requests">{usage ? usage.requests.toLocaleString('en-US') : '—'}</span>
       </Figure>
       <Figure name="Cost of requests" note="The machine is billed with its allocation">
-        {usage ? costs(usage.costs) : '—'}
+        <span data-testid="request-cost">{usage ? costs(usage.costs) : '—'}</span>
       </Figure>
     </Figures>
   );
