@@ -605,9 +605,9 @@ begin
   insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, slot_id, ends_at, snapshot)
     select c.id, a.id, a.node_id, case when c.slot_id is null then 'node_exclusive' else 'slot' end, c.slot_id, a.ends_at,
       case when c.slot_id is null
-        then jsonb_build_object('slots', (select jsonb_agg(s.bundle order by s.slot_index)
+        then jsonb_build_object('slots', (select jsonb_agg(s.bundle || sold_profile(s) order by s.slot_index)
           from node_resource_slots s where s.node_id = a.node_id and s.id = any (taken)))
-        else (select s.bundle from node_resource_slots s where s.id = c.slot_id) end
+        else (select s.bundle || sold_profile(s) from node_resource_slots s where s.id = c.slot_id) end
     from unnest(claims, claimants, slots) as c (id, allocation_id, slot_id)
       join allocations a on a.id = c.allocation_id;
 end $function$;
@@ -1197,6 +1197,24 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.require_measured_capacity()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  host uuid := (to_jsonb(new) ->> tg_argv[0])::uuid;
+  n record;
+  held record;
+begin
+  select sellable_vcpu, sellable_memory_gib into n from nodes where id = host for no key update;
+  select coalesce(sum(vcpu), 0) as vcpu, coalesce(sum(memory_gib), 0) as memory_gib into held
+    from node_resource_slots where node_id = host and state <> 'disabled';
+  if held.vcpu > n.sellable_vcpu or held.memory_gib > n.sellable_memory_gib then
+    raise exception 'the slots of host % take % vCPU and % GiB, of which % vCPU and % GiB may be sold', host,
+      held.vcpu, held.memory_gib, n.sellable_vcpu, n.sellable_memory_gib using errcode = 'check_violation';
+  end if;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_whole_entries()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1384,6 +1402,11 @@ CREATE OR REPLACE FUNCTION public.slot_bundle(id uuid, slot_index smallint, gpu_
  LANGUAGE sql
  IMMUTABLE
 RETURN jsonb_build_object('slot_id', id, 'slot_index', slot_index, 'gpu_pci_address', gpu_pci_address, 'fabric_vf_pci_address', fabric_vf_pci_address, 'nvme_serial', nvme_serial, 'nvme_device', nvme_device, 'management_mac', management_mac, 'private_ip', private_ip, 'ovs_port', ovs_port, 'numa_node', numa_node);
+CREATE OR REPLACE FUNCTION public.sold_profile(slot node_resource_slots)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN jsonb_build_object('vcpu', (slot).vcpu, 'memory_gib', (slot).memory_gib);
 CREATE OR REPLACE FUNCTION public.stamp_state_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2356,7 +2379,9 @@ create table nodes (
   certificate_serial text,
   identity_rotation_since timestamp with time zone,
   maas_system_id text,
-  booted_at timestamp with time zone
+  booted_at timestamp with time zone,
+  sellable_vcpu integer,
+  sellable_memory_gib integer
 );
 create table notification_emails (
   id uuid not null,
@@ -3475,6 +3500,8 @@ alter table node_tunnels add constraint node_tunnels_kind_check CHECK ((kind = A
 alter table nodes add constraint nodes_announced_connection_check CHECK ((announced_connection = ANY (ARRAY['never_seen'::text, 'connected'::text, 'unreachable'::text])));
 alter table nodes add constraint nodes_mode_check CHECK ((mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
 alter table nodes add constraint nodes_profile_tags_check CHECK ((cardinality(profile_tags) <= 16));
+alter table nodes add constraint nodes_sellable_memory_gib_check CHECK ((sellable_memory_gib >= 0));
+alter table nodes add constraint nodes_sellable_vcpu_check CHECK ((sellable_vcpu >= 0));
 alter table notification_emails add constraint notification_emails_check CHECK (((state = 'pending'::text) = (finished_at IS NULL)));
 alter table notification_emails add constraint notification_emails_recipient_check CHECK (((length(recipient) >= 1) AND (length(recipient) <= 320)));
 alter table notification_emails add constraint notification_emails_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sent'::text, 'failed'::text])));
@@ -4045,13 +4072,16 @@ CREATE TRIGGER cordons_tell_placement AFTER INSERT ON public.node_cordons REFERE
 CREATE TRIGGER lifted_cordons_tell_placement AFTER DELETE ON public.node_cordons REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER ended_promises_tell_placement AFTER DELETE ON public.node_promises REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER promises_tell_placement AFTER INSERT ON public.node_promises REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER new_slot_fits_its_host AFTER INSERT ON public.node_resource_slots FOR EACH ROW WHEN ((new.state <> 'disabled'::text)) EXECUTE FUNCTION require_measured_capacity('node_id');
 CREATE TRIGGER new_slots_need_wipe AFTER INSERT ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_wipes_before_resale();
 CREATE TRIGGER slot_changes_tell_placement AFTER UPDATE ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_sales_for_placement();
 CREATE TRIGGER slot_facts_tell_placement AFTER UPDATE ON public.node_resource_slots FOR EACH ROW WHEN (((((((((((((old.node_id IS DISTINCT FROM new.node_id) OR (old.slot_index IS DISTINCT FROM new.slot_index)) OR (old.gpu_model IS DISTINCT FROM new.gpu_model)) OR (old.gpu_pci_address IS DISTINCT FROM new.gpu_pci_address)) OR (old.fabric_vf_pci_address IS DISTINCT FROM new.fabric_vf_pci_address)) OR (old.nvme_serial IS DISTINCT FROM new.nvme_serial)) OR (old.nvme_device IS DISTINCT FROM new.nvme_device)) OR (old.management_mac IS DISTINCT FROM new.management_mac)) OR (old.private_ip IS DISTINCT FROM new.private_ip)) OR (old.numa_node IS DISTINCT FROM new.numa_node)) OR (old.pcie_root IS DISTINCT FROM new.pcie_root)) OR (old.capacity_metadata IS DISTINCT FROM new.capacity_metadata))) EXECUTE FUNCTION note_slot_facts();
+CREATE TRIGGER slot_fits_its_host AFTER UPDATE OF state, vcpu, memory_gib, node_id ON public.node_resource_slots FOR EACH ROW WHEN (((new.state <> 'disabled'::text) AND ((old.state = 'disabled'::text) OR (new.vcpu > old.vcpu) OR (new.memory_gib > old.memory_gib) OR (new.node_id <> old.node_id)))) EXECUTE FUNCTION require_measured_capacity('node_id');
 CREATE TRIGGER slots_are_kept BEFORE DELETE OR TRUNCATE ON public.node_resource_slots FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER slots_need_wipe AFTER UPDATE ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_wipes_before_resale();
 CREATE TRIGGER slots_tell_placement AFTER INSERT ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER keep_task_subject BEFORE INSERT ON public.node_tasks FOR EACH ROW EXECUTE FUNCTION keep_task_subject();
+CREATE TRIGGER host_holds_its_slots AFTER UPDATE OF sellable_vcpu, sellable_memory_gib ON public.nodes FOR EACH ROW EXECUTE FUNCTION require_measured_capacity('id');
 CREATE TRIGGER node_changes_tell_placement AFTER UPDATE ON public.nodes FOR EACH ROW WHEN ((((old.region IS DISTINCT FROM new.region) OR (old.mode IS DISTINCT FROM new.mode)) OR (old.draining IS DISTINCT FROM new.draining))) EXECUTE FUNCTION note_placement_change();
 CREATE TRIGGER nodes_are_kept BEFORE DELETE OR TRUNCATE ON public.nodes FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER nodes_tell_placement AFTER INSERT ON public.nodes FOR EACH ROW EXECUTE FUNCTION note_placement_change();
@@ -4908,7 +4938,7 @@ grant update (pushed_at) on registry_manifests to gpuaas_tenant;
 grant update (quantity, records) on app_usage_meters to gpuaas_operator;
 grant update (read_at) on notifications to gpuaas_tenant;
 grant update (recorded_at, refusal) on app_request_counts to gpuaas_worker;
-grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at) on nodes to gpuaas_operator;
+grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at, sellable_vcpu, sellable_memory_gib) on nodes to gpuaas_operator;
 grant update (released_at, ends_at) on allocation_resource_claims to gpuaas_worker;
 grant update (removed_at) on payment_methods to gpuaas_tenant;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_operator;

@@ -135,6 +135,13 @@ export const incidentTypes = {
     "runbook": "docs/runbooks/allocation-machine-lost.md",
     "for_tenants": "The machine is not running"
   },
+  "allocation_network_lost": {
+    "title": "Tenant machine without its address",
+    "severity": "major",
+    "deadline_seconds": 1800,
+    "runbook": "docs/runbooks/allocation-network-lost.md",
+    "for_tenants": "The machine does not have its private address"
+  },
   "node_orphans": {
     "title": "Orphaned resources on host",
     "severity": "major",

@@ -150,6 +150,14 @@ export interface components {
             /** @description Utilisation, if the host can measure it. */
             utilisation_percent?: number;
         };
+        /** @description The address that a machine should have on the management network, and the one that it has. */
+        NetworkLease: {
+            mac: string;
+            expected_ip: string;
+            actual_ip: string | null;
+            /** @enum {unknown} */
+            lease_state: "bound" | "missing" | "mismatch";
+        };
         ObservedDisk: {
             serial: string;
             pci_address?: string | null;
@@ -170,6 +178,11 @@ export interface components {
             params: {
                 [key: string]: unknown;
             };
+            /**
+             * @description Parameters that an agent of an earlier release leaves out if it does not know them. Any other parameter that it
+             *     does not know makes it refuse the task.
+             */
+            ignorable?: string[];
             nonce: string;
             epoch: number;
             issued_at: components["schemas"]["Timestamp"];
@@ -335,6 +348,7 @@ export interface operations {
                         /** @enum {unknown} */
                         state: "running" | "stopped";
                         started_at: components["schemas"]["Timestamp"];
+                        network?: components["schemas"]["NetworkLease"];
                     }[];
                     gpus?: components["schemas"]["ObservedGpu"][];
                     disks?: components["schemas"]["ObservedDisk"][];

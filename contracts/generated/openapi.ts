@@ -7081,7 +7081,7 @@ export interface components {
             acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "app_runtime_lifecycle" | "app_runtime_billing" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "node_not_ready" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "app_runtime_lifecycle" | "app_runtime_billing" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "node_not_ready" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "allocation_machine_lost" | "allocation_network_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;

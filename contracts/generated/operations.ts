@@ -6572,6 +6572,7 @@ export const operations: readonly Operation[] = [
           "host_cleanup_blocked",
           "ingress_not_applied",
           "allocation_machine_lost",
+          "allocation_network_lost",
           "node_orphans",
           "slot_drift",
           "meter_without_workload",

@@ -430,6 +430,28 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "fleet.host_reserve_vcpu": {
+    "type": "integer",
+    "default": 8,
+    "minimum": 0,
+    "maximum": 1024,
+    "unit": "vCPU",
+    "doc": "Hardware threads of a host that slots never take. They run the host, its agent and its virtual switch.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "fleet.host_reserve_memory_gib": {
+    "type": "integer",
+    "default": 64,
+    "minimum": 0,
+    "maximum": 16384,
+    "unit": "GiB",
+    "doc": "Memory of a host that slots never take. The host, its agent and the overhead of machines use it.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "allocations.provision_deadline_seconds": {
     "type": "duration",
     "default": 900,
@@ -1973,6 +1995,8 @@ export interface PolicyValues {
   'fleet.maas_poll_seconds': number;
   'fleet.inspection_interval_seconds': number;
   'fleet.discovery_deadline_seconds': number;
+  'fleet.host_reserve_vcpu': number;
+  'fleet.host_reserve_memory_gib': number;
   'allocations.provision_deadline_seconds': number;
   'allocations.provision_attempts': number;
   'allocations.wipe_after_failed_launch': boolean;

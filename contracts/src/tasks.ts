@@ -1,6 +1,7 @@
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { taskSchemas } from '../generated/tasks.ts';
+import { ignorableNames, withoutUnknown, type ParamSchema } from './ignorable-params.ts';
 import type { AccessGrant, TaskKind, TaskOutput, TaskParams } from '../generated/tasks.ts';
 
 export type { TaskKind, TaskOutput, TaskParams } from '../generated/tasks.ts';
@@ -11,6 +12,8 @@ const ajv = new Ajv2020.default({ strict: true, allowUnionTypes: true });
 addFormats.default(ajv);
 // For people and tests: the value is never shown or logged.
 ajv.addKeyword('x-secret');
+// An agent that does not know the parameter may leave it out; see `ignorable` of a task.
+ajv.addKeyword('x-ignorable');
 for (const [id, schema] of Object.entries(taskSchemas)) ajv.addSchema(schema, id);
 
 const kinds = new Set(
@@ -28,6 +31,20 @@ export function isTaskKind(kind: string): kind is TaskKind {
 export function parseTaskParams<K extends TaskKind>(kind: K, value: unknown): TaskParams[K] {
   check(`${kind}.params.json`, value);
   return value as TaskParams[K];
+}
+
+/** The parameters that an agent of an earlier release may leave out; a task names them. */
+export function ignorableParams(kind: TaskKind, params: object): string[] {
+  return ignorableNames(paramSchema(kind), params);
+}
+
+/** Parameters without those that this release does not know, if the task says that they may be left out. */
+export function knownParams(kind: TaskKind, params: object, ignorable: readonly string[]): object {
+  return withoutUnknown(paramSchema(kind), params, ignorable);
+}
+
+function paramSchema(kind: TaskKind): ParamSchema {
+  return taskSchemas[`${kind}.params.json`] ?? {};
 }
 
 export function parseTaskOutput<K extends TaskKind>(kind: K, value: unknown): TaskOutput[K] {

@@ -3,7 +3,9 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import { launch, release, waitForState } from '../harness/allocations/allocations.ts';
 import { chromiumPath } from '../harness/console/browser.ts';
 import { useConsole } from '../harness/console/console.ts';
+import { eventually } from '../harness/eventually.ts';
 
+const DAY_MS = 86_400_000;
 const PHONE = { width: 390, height: 844 };
 
 /** Each was seen wrong once. */
@@ -23,6 +25,42 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
     expect(await page.getByText('Your first GPU is a minute away').count()).toBe(0);
     await page.context().close();
   }, 240_000);
+
+  it('draws costs over time with axes, a table and a file', async () => {
+    const { admin, member, projectId } = site.platform;
+    const [acme] = (await unwrap(admin.GET('/api/v1/me'))).organizations;
+    // The end of a lease records its last usage, in whole seconds.
+    const lease = await launch(member, projectId, 1);
+    const { active_at } = await waitForState(member, lease.id, 'active');
+    await expect.poll(() => Date.now() - Date.parse(active_at!), { timeout: 60_000 }).toBeGreaterThan(2_500);
+    await release(member, lease.id);
+    await waitForState(member, lease.id, 'released');
+    const day = new Date().toISOString().slice(0, 10);
+    const query = {
+      organization_id: acme!.id,
+      from: `${day}T00:00:00.000Z`,
+      to: new Date(Date.now() + DAY_MS).toISOString(),
+      group_by: 'day' as const,
+    };
+    await eventually(
+      'costs of today',
+      async () => {
+        const costs = await unwrap(admin.GET('/api/v1/billing/reports/costs', { params: { query } }));
+        return costs.items.length > 0 ? costs : null;
+      },
+      180_000,
+    );
+    const page = await site.signIn('Tenant Admin', '/billing');
+    const chart = page.getByRole('figure', { name: 'Costs by day in USD' });
+    await chart.locator('canvas').waitFor({ timeout: 60_000 });
+    await chart.getByText(/\d+ points\. Cost: lowest \$0\.00\d*, highest \$/).waitFor({ state: 'attached' });
+    await chart.getByText('Table and download').click();
+    await chart.getByRole('row', { name: new RegExp(`^${day}`) }).waitFor();
+    const download = page.waitForEvent('download');
+    await chart.getByRole('button', { name: 'Download CSV' }).click();
+    expect((await download).suggestedFilename()).toBe('Costs by day in USD.csv');
+    await page.context().close();
+  }, 300_000);
 
   it('launches on a phone without a horizontal scroll bar', async () => {
     const line = `ssh-ed25519 ${KEY}`;

@@ -9,7 +9,6 @@ export const foreignReads: readonly string[] = [
   'domains/allocations/idle/detect-idle-leases.ts node_resource_slots',
   'domains/allocations/idle/detect-idle-leases.ts nodes',
   'domains/allocations/ingress/converge-ingress.ts node_tasks',
-  'domains/allocations/shapes/slice.ts sku_catalog',
   'domains/allocations/leases/extend-allocation.ts nodes',
   'domains/allocations/queue/load-launch-queues.ts regions',
   'domains/allocations/queue/load-launch-queues.ts sku_catalog',

@@ -25,7 +25,6 @@ describe.skipIf(obstacle !== null)(`evidence of a real host (${obstacle ?? 'need
     for (const [policy_name, value] of [
       ['allocations.provision_attempts', 1],
       ['allocations.wipe_attempts', 1],
-      ['allocations.cleanup_again_after_seconds', 86_400],
     ] as const)
       await unwrap(
         operator.PUT('/api/v1/admin/policies/{policy_name}', {
@@ -46,7 +45,7 @@ describe.skipIf(obstacle !== null)(`evidence of a real host (${obstacle ?? 'need
     await platform?.stop();
   });
 
-  it('an image with another digest: the launch fails with both digests, and the slot is clean again', async () => {
+  it('an image with another digest: the launch fails with both digests, and the slot returns when the operator confirms', async () => {
     const digest = `sha256:${'ef'.repeat(32)}`;
     host.images.files[digest.replace(':', '-')] = host.image.file;
     await blessImage(platform, digest);
@@ -54,6 +53,8 @@ describe.skipIf(obstacle !== null)(`evidence of a real host (${obstacle ?? 'need
     await blessImage(platform, host.image.digest);
     expect(failure).toMatchObject({ code: 'image_digest_mismatch' });
     for (const one of [digest, host.image.digest]) expect(failure.detail).toContain(one);
+    const [blocked] = await quarantine();
+    await tryAgain(blocked!.slot.id);
     await allAvailable();
   });
 

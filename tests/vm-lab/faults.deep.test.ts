@@ -83,14 +83,20 @@ describe.skipIf(obstacle !== null)(`faults of a real host (${obstacle ?? 'needs 
     expect(await perform('slice.vm_provision', launch)).toMatchObject(refusal);
     expect(await perform('slice.vm_release', releaseOf(launch))).toMatchObject(refusal);
     await host.room.run('umount', '/mnt');
-    await released(launch, 'absent');
+    expect(await perform('slice.vm_release', releaseOf(launch))).toMatchObject({
+      error: { code: 'disk_not_ours', detail: expect.stringContaining('an operator must confirm its wipe') },
+      output: { wipes: [] },
+    });
+    expect(await host.room.run('blkid', '--probe', node)).toContain('ext4');
+    await released(launch, 'absent', { wipe_scope: 'all_data' });
   });
 
   it('a wipe that did nothing is found out by reading back', async () => {
     await host.room.run('mkfs.ext4', '-q', nodeOf(0));
     await host.room.run('mount', '--bind', '/bin/true', '/usr/sbin/blkdiscard');
     const launch = launchOf(0);
-    expect(await perform('slice.vm_release', releaseOf(launch))).toMatchObject({
+    const confirmed = { ...releaseOf(launch), wipe_scope: 'all_data' as const };
+    expect(await perform('slice.vm_release', confirmed)).toMatchObject({
       error: {
         code: 'wipe_not_verified',
         detail: expect.stringMatching(/data at byte \d+; signatures: ext4/),
@@ -98,7 +104,7 @@ describe.skipIf(obstacle !== null)(`faults of a real host (${obstacle ?? 'needs 
       output: { wipes: [{ verified: false }] },
     });
     await host.room.run('umount', '/usr/sbin/blkdiscard');
-    await released(launch, 'absent', 'overwrite');
+    await released(launch, 'absent', { wipe_scope: 'all_data', wipe_method: 'overwrite' });
   });
 
   it('a host without its bridge, or without DHCP, makes nothing', async () => {
@@ -305,9 +311,9 @@ function seen({ allocation_id }: Provision): boolean {
 async function released(
   launch: Provision,
   stop: string,
-  wipe_method: TaskParams['slice.vm_release']['wipe_method'] = 'blkdiscard',
+  change: Partial<TaskParams['slice.vm_release']> = {},
 ): Promise<void> {
-  expect(await perform('slice.vm_release', { ...releaseOf(launch), wipe_method })).toMatchObject({
+  expect(await perform('slice.vm_release', { ...releaseOf(launch), ...change })).toMatchObject({
     outcome: 'succeeded',
     output: { vm_absent: true, stop, network_clean: true, wipes: [{ verified: true }] },
   });

@@ -92,7 +92,15 @@ describe('a task of proven origin is run only', () => {
     ['of a known kind', { kind: 'shell.run' }, NOW, 'kind_unknown'],
     ['of a kind that is no accident of the language', { kind: 'constructor' }, NOW, 'kind_unknown'],
     ['with params of its schema', { params: { command: 'id' } }, NOW, 'params_invalid'],
+    ['with new params that may be left out', { params: { depth: 2 }, ignorable: ['depth'] }, NOW, 'taken'],
+    ['with no other new params', { params: { depth: 2 }, ignorable: ['width'] }, NOW, 'params_invalid'],
   ])('%s', (_, change, now, code) => {
     expect(refusal(change, now)).toBe(code);
+  });
+
+  it('sees no parameter of a later release', () => {
+    const verdict = validateContent({ ...task, params: { depth: 2 }, ignorable: ['depth'] }, NOW);
+    expect(verdict).toMatchObject({ ok: true, value: { params: {} } });
+    expect(verdict.ok && Object.keys(verdict.value.params)).toEqual([]);
   });
 });

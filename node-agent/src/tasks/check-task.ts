@@ -1,6 +1,12 @@
 import { createPublicKey } from 'node:crypto';
 import { verifyCanonical } from '@gpuaas/contracts/signing';
-import { isTaskKind, parseTaskParams, type TaskKind, type TaskParams } from '@gpuaas/contracts/tasks';
+import {
+  isTaskKind,
+  knownParams,
+  parseTaskParams,
+  type TaskKind,
+  type TaskParams,
+} from '@gpuaas/contracts/tasks';
 import type { SignedTask, TaskRefusalReport } from '../control-plane.ts';
 import { errorMessage } from '../logger.ts';
 
@@ -35,7 +41,8 @@ export function validateContent(task: Task, now: Date): CheckResult<ValidatedTas
   if (!isTaskKind(task.kind))
     return refuse('kind_unknown', `this agent does not know tasks of kind ${task.kind}`);
   try {
-    const params = parseTaskParams(task.kind, task.params);
+    const known = knownParams(task.kind, task.params, task.ignorable ?? []);
+    const params = parseTaskParams(task.kind, known);
     return { ok: true, value: { task, kind: task.kind, params } as ValidatedTask };
   } catch (error) {
     return refuse('params_invalid', errorMessage(error));

@@ -326,6 +326,20 @@ describe('release', () => {
   });
 });
 
+it('machines are reported with the address that each has now', async () => {
+  const params = launch([0]);
+  await provision(params);
+  const { management_mac: mac, private_ip: expected_ip } = params.slots[0]!;
+  const reported = async () => (await machine.host.listVms())[0]?.network;
+  expect(await reported()).toEqual({ mac, expected_ip, actual_ip: expected_ip, lease_state: 'bound' });
+  const file = join(machine.dir, 'network', `${mac.replaceAll(':', '')}.json`);
+  const lease = JSON.parse(await readFile(file, 'utf8')) as object;
+  await writeFile(file, JSON.stringify({ ...lease, leased_ip: null }));
+  expect(await reported()).toMatchObject({ expected_ip, actual_ip: null, lease_state: 'missing' });
+  await writeFile(file, JSON.stringify({ ...lease, leased_ip: '10.9.9.9' }));
+  expect(await reported()).toMatchObject({ actual_ip: '10.9.9.9', lease_state: 'mismatch' });
+});
+
 it('VMs come back when the host does', async () => {
   const params = launch([0]);
   await provision(params);

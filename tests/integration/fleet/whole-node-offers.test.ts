@@ -21,8 +21,14 @@ interface Node {
 /** A host as an import for bare metal leaves it: no slots, and adapters without virtual functions. */
 async function importedHost(gpus = 8): Promise<string> {
   const nodeId = await addNode(api);
-  const { db } = api.services;
-  await db.updateTable('nodes').set({ mode: 'baremetal' }).where('id', '=', nodeId).execute();
+  const { clock, db } = api.services;
+  // Heard of for the whole test, however slow the machine is.
+  const last_heartbeat_at = new Date(clock.now().getTime() + 3_600_000);
+  await db
+    .updateTable('nodes')
+    .set({ mode: 'baremetal', last_heartbeat_at })
+    .where('id', '=', nodeId)
+    .execute();
   const found = Array.from({ length: gpus }, (_, index) =>
     candidate(index, { fabric_vf_pci_address: null, nvme_serial: null, nvme_device: null }),
   );

@@ -39,6 +39,9 @@ describe('launch and release', () => {
       ssh_command: `ssh ubuntu@${connection.expected_ip}`,
       host_key_fingerprint: expect.stringMatching(/^SHA256:/),
     });
+    await expect
+      .poll(() => reportedNetwork(launched.id), { timeout: 60_000 })
+      .toMatchObject({ expected_ip: connection.expected_ip, lease_state: 'bound' });
     await showsHowFar(launched.id, ['done', 'done', 'done', 'done', 'done', 'waiting']);
 
     const slots = await heldSlots(launched.id);
@@ -78,6 +81,40 @@ describe('launch and release', () => {
         'released',
       ]),
     );
+  });
+
+  it('sells the processors and memory that were approved, though the product changed since', async () => {
+    const { member, operator, projectId, services } = platform;
+    const params = { path: { sku: 'h200-sxm-slice' } };
+    const sell = (vcpu_per_gpu: number, memory_gib_per_gpu: number) =>
+      unwrap(
+        operator.PATCH('/api/v1/admin/skus/{sku}', {
+          params,
+          body: { resource_profile: { vcpu_per_gpu, memory_gib_per_gpu } },
+        }),
+      );
+    await sell(28, 96);
+    const { id } = await launch(member, projectId, 2);
+    await waitForState(member, id, 'active');
+    const claims = await services.db
+      .selectFrom('allocation_resource_claims')
+      .select('snapshot')
+      .where('allocation_id', '=', id)
+      .execute();
+    expect(claims.map(({ snapshot }) => snapshot)).toMatchObject([
+      { vcpu: 24, memory_gib: 64 },
+      { vcpu: 24, memory_gib: 64 },
+    ]);
+    const task = await services.db
+      .selectFrom('node_tasks')
+      .select('params')
+      .where('subject_id', '=', id)
+      .where('kind', '=', 'slice.vm_provision')
+      .executeTakeFirstOrThrow();
+    expect(task.params).toMatchObject({ vcpu: 48, memory_gib: 128 });
+    await sell(24, 64);
+    await release(member, id);
+    await waitForState(member, id, 'released');
   });
 
   it('refuses what does not fit on one node, says why and what would fit', async () => {
@@ -191,6 +228,13 @@ async function dialGuest(allocationId: string): Promise<Socket> {
   const socket = connect(ssh_port, '127.0.0.1');
   await once(socket, 'connect');
   return socket;
+}
+
+/** The network of the machine in the latest heartbeat of its host. */
+async function reportedNetwork(allocationId: string) {
+  const nodes = await platform.services.db.selectFrom('nodes').select('observed').execute();
+  const machines = nodes.flatMap(({ observed }) => observed.vms ?? []);
+  return machines.find(({ allocation_id }) => allocation_id === allocationId)?.network;
 }
 
 /** To the tenant in stages, to operators also with claims, quote and the tasks behind it. */

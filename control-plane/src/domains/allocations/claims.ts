@@ -1,10 +1,32 @@
 import { sql } from 'kysely';
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
+import { present } from '../../platform/present.ts';
 
 /** The slots an allocation holds, as they were when it was sold. */
 export async function claimedSlots(db: Db | Tx, allocationId: string): Promise<SlotBundle[]> {
   return (await claimedSlotsByAllocation(db, [allocationId])).get(allocationId) ?? [];
+}
+
+/** Processors and memory that an allocation was sold with its slots. */
+export async function soldProfile(
+  db: Db | Tx,
+  allocationId: string,
+): Promise<{ vcpu: number; memory_gib: number }> {
+  const row = await db
+    .selectFrom('allocation_resource_claims')
+    .select([
+      sql<number | null>`sum((snapshot ->> 'vcpu')::integer)::integer`.as('vcpu'),
+      sql<number | null>`sum((snapshot ->> 'memory_gib')::integer)::integer`.as('memory_gib'),
+    ])
+    .where('allocation_id', '=', allocationId)
+    .where('claim_kind', '=', 'slot')
+    .where('released_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return {
+    vcpu: present(row.vcpu, 'the vCPU of a claim'),
+    memory_gib: present(row.memory_gib, 'the memory of a claim'),
+  };
 }
 
 /** Claimed slots by allocation; allocations without slots are omitted. */
@@ -14,7 +36,8 @@ export async function claimedSlotsByAllocation(
 ): Promise<Map<string, SlotBundle[]>> {
   const rows = await db
     .selectFrom('allocation_resource_claims')
-    .select((e) => ['allocation_id', e.ref('snapshot').$castTo<SlotBundle>().as('slot')])
+    // Hosts know devices alone; the profile is for the machine that is made of them.
+    .select(['allocation_id', sql<SlotBundle>`snapshot - '{vcpu,memory_gib}'::text[]`.as('slot')])
     .where('allocation_id', 'in', allocationIds)
     .where('claim_kind', '=', 'slot')
     .where('released_at', 'is', null)

@@ -14,6 +14,7 @@ import { expireTasks } from '../tasks/expire-tasks.ts';
 import { nodeConditions, type NodeConditions, type Readiness } from './health/node-conditions.ts';
 import { emitNodeChanged } from './nodes/node-events.ts';
 import { completeIdentityRotations } from './identity/rotate-identity.ts';
+import { capacityLosses } from './slots/host-capacity.ts';
 import { setDeviceFaults } from './slots/set-device-faults.ts';
 import { selectWholeNodeUnit } from './topology/find-drift.ts';
 import { BOUND_FIELDS, topologyDrift, type ApprovedSlot } from './topology/topology-drift.ts';
@@ -78,6 +79,7 @@ async function reconcile(
       observed: node.observed,
       drift: discovery ? topologyDrift(approved, discovery) : [],
       readiness: node.mode === 'slice' ? (checks.get(node.id)?.output ?? null) : null,
+      capacityLosses: node.mode === 'slice' ? capacityLosses(discovery?.inventory, approved) : [],
       agentVersion: node.agent_version,
       minimumAgentVersion,
     });
@@ -216,10 +218,12 @@ async function reinstalledNodes(db: Db, nodes: readonly Selectable<Nodes>[]): Pr
   return new Set(reinstalled.map(({ id }) => id));
 }
 
-async function slotsByNode(db: Db): Promise<Map<string, ApprovedSlot[]>> {
+type SoldSlot = ApprovedSlot & { vcpu: number; memory_gib: number };
+
+async function slotsByNode(db: Db): Promise<Map<string, SoldSlot[]>> {
   const rows = await db
     .selectFrom('node_resource_slots')
-    .select(['id', 'node_id', 'gpu_pci_address', ...BOUND_FIELDS, selectWholeNodeUnit])
+    .select(['id', 'node_id', 'gpu_pci_address', 'vcpu', 'memory_gib', ...BOUND_FIELDS, selectWholeNodeUnit])
     .where('desired_state', '=', 'for_sale')
     .orderBy('slot_index')
     .execute();

@@ -58,7 +58,7 @@ export function slotRoutes(services: FleetServices): Handlers<SlotOperations, Ca
       audit({ targetType: 'node', targetId: params.node_id, detail: { slot_indexes: slotIndexes ?? 'all' } });
       return mutate(async (tx) => {
         authorize(caller, 'fleet.approve', atPlatform);
-        await approveSlots(tx, {
+        await approveSlots(services.policies, tx, {
           nodeId: params.node_id,
           discoveryTaskId: body.discovery_task_id,
           ...(slotIndexes ? { slotIndexes } : {}),

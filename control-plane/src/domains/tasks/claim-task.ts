@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type Selectable } from 'kysely';
 import { signCanonical } from '@gpuaas/contracts/signing';
+import { ignorableParams, isTaskKind } from '@gpuaas/contracts/tasks';
 import type { components } from '@gpuaas/contracts/generated/node-openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { NodeTasks } from '../../platform/db/generated/schema.ts';
@@ -108,11 +109,14 @@ async function leaseNext(
       .skipLocked()
       .executeTakeFirst();
     if (!row) return { kind: 'none', expiryMs: BUSY_MS };
+    const params = { ...row.params, ...(await openSecrets(services, tx, row)) };
+    const ignorable = isTaskKind(row.kind) ? ignorableParams(row.kind, params) : [];
     const task = {
       task_id: row.id,
       kind: row.kind,
       node_id: row.node_id,
-      params: { ...row.params, ...(await openSecrets(services, tx, row)) },
+      params,
+      ...(ignorable.length > 0 ? { ignorable } : {}),
       nonce: randomBytes(16).toString('base64url'),
       epoch: row.epoch + 1,
       issued_at: clock.now().toISOString(),

@@ -25,12 +25,20 @@ export type ProjectedState = ColumnType<Schemas['AllocationState'], string, stri
 export type Posture = Schemas['Posture'];
 export type SlotState = Schemas['SlotState'];
 
+/** A tenant's machine, as its host reported it. */
+export interface ObservedVm {
+  allocation_id: string;
+  state: 'running' | 'stopped';
+  started_at: string;
+  network?: NodeSchemas['NetworkLease'];
+}
+
 /** The last heartbeat of a host. */
 export interface ObservedNode {
   agent_time?: string;
   leases?: { slot_id: string; allocation_id: string }[];
   host_lease?: string | null;
-  vms?: { allocation_id: string; state: 'running' | 'stopped'; started_at: string }[];
+  vms?: ObservedVm[];
   gpus?: NodeSchemas['ObservedGpu'][];
   disks?: NodeSchemas['ObservedDisk'][];
   clock_offset_ms?: number | null;

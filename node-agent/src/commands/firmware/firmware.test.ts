@@ -10,7 +10,7 @@ import { writeHostTree } from '../../host/simulated/host-tree/write-host-tree.ts
 import { makeTreeFolder } from '../../testing/tree-folder.ts';
 import { firmware, type FirmwareCommand } from './firmware.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../../maas/50-gpuaas-firmware-preflight.sh', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../../maas/50-gpuaas-slice-firmware-preflight.sh', import.meta.url));
 const SECURE_BOOT = 'sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c';
 
 let root: string;
@@ -79,7 +79,7 @@ describe('the commissioning preflight', () => {
       )!;
     for (const line of [
       '# script_type: commissioning',
-      '# name: 50-gpuaas-firmware-preflight',
+      '# name: 50-gpuaas-slice-firmware-preflight',
       '#   profile:',
     ]) {
       expect(metadata).toContain(`${line}\n`);

@@ -32,6 +32,7 @@ import { openImageCache } from './images/image-cache.ts';
 import { writeImage } from './images/write-image.ts';
 import { readHostDevices } from './inventory/inventory.ts';
 import { NETWORK_PROFILES } from './network/profiles.ts';
+import { addLeases } from './network/add-leases.ts';
 import { openSliceNetwork } from './network/slice-network.ts';
 import type { SlicePort } from './network/slice-ports.ts';
 import type { LinuxSettings } from './settings.ts';
@@ -288,7 +289,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
 
     async listVms() {
       await boundConsoleLogs(dir);
-      return await listMachines(dir, bootId);
+      return await addLeases(network, await listMachines(dir, bootId));
     },
     reconcile: (desired, inHand) =>
       reconcileMachines({ root: settings.root, files, run, libvirt, network, inHand }, desired),

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IngressRule, SlotBundle } from '@gpuaas/contracts/tasks';
+import type { SlicePort } from '../linux/network/slice-ports.ts';
 import { SerialQueue } from '../../tasks/serial-queue.ts';
 import { ensureFolder, readJson, removeDurable, writeDurable } from '../../durable-file.ts';
 
@@ -8,6 +9,10 @@ import { ensureFolder, readJson, removeDurable, writeDurable } from '../../durab
 export interface SimulatedNetwork {
   plug(slot: SlotBundle, allocationId: string): Promise<void>;
   unplug(slots: readonly SlotBundle[]): Promise<void>;
+  /** Machines that have an address here. */
+  ports(): Promise<SlicePort[]>;
+  /** The address a MAC has now. */
+  leaseOf(mac: string): Promise<string | null>;
   /** Forwardings to the machine of an allocation; null when it has no lease here. */
   ingress(allocationId: string): Promise<IngressRule[] | null>;
   setIngress(allocationId: string, rules: readonly IngressRule[]): Promise<void>;
@@ -19,22 +24,27 @@ export function openNetwork(dir: string): SimulatedNetwork {
   const folder = join(dir, 'network');
   // Rules written after a release has removed the lease would bring the lease back.
   const inTurn = new SerialQueue();
-  interface Lease {
-    allocation_id: string;
-    ingress?: IngressRule[];
+  interface Lease extends SlicePort {
+    /** The address that the guest has; null when its lease ran out. */
+    leased_ip: string | null;
+  }
+  async function list(): Promise<{ file: string; lease: Lease }[]> {
+    const names = await readdir(folder).catch(() => []);
+    const files = names.filter((name) => name.endsWith('.json')).map((name) => join(folder, name));
+    const found = await Promise.all(
+      files.map(async (file) => ({ file, lease: await readJson<Lease>(file) })),
+    );
+    return found.flatMap(({ file, lease }) => (lease ? [{ file, lease }] : []));
   }
   async function find(allocationId: string): Promise<{ file: string; lease: Lease } | null> {
-    for (const name of await readdir(folder).catch(() => [])) {
-      const lease = name.endsWith('.json') ? await readJson<Lease>(join(folder, name)) : null;
-      if (lease?.allocation_id === allocationId) return { file: join(folder, name), lease };
-    }
-    return null;
+    return (await list()).find(({ lease }) => lease.allocation_id === allocationId) ?? null;
   }
   const fileOf = (slot: SlotBundle): string => `${slot.management_mac.replaceAll(':', '')}.json`;
   return {
     async plug(slot, allocation_id) {
       await ensureFolder(folder);
-      const lease = { allocation_id, ip: slot.private_ip, ovs_port: slot.ovs_port };
+      const { management_mac: mac, private_ip: ip, ovs_port } = slot;
+      const lease: Lease = { allocation_id, mac, ip, ovs_port, leased_ip: ip };
       await writeDurable(join(folder, fileOf(slot)), `${JSON.stringify(lease)}\n`);
     },
     async unplug(slots) {
@@ -42,6 +52,10 @@ export function openNetwork(dir: string): SimulatedNetwork {
       await inTurn.run('write', async () => {
         for (const slot of slots) await removeDurable(join(folder, fileOf(slot)));
       });
+    },
+    ports: async () => (await list()).map(({ lease }) => lease),
+    async leaseOf(mac) {
+      return (await list()).find(({ lease }) => lease.mac === mac)?.lease.leased_ip ?? null;
     },
     async ingress(allocationId) {
       const found = await find(allocationId);

@@ -16,6 +16,7 @@ import type { RunCommand } from '../linux/commands.ts';
 import { refuseHostUse } from '../linux/disks/require-unused-disk.ts';
 import type { HostFiles } from '../linux/host-files.ts';
 import { readHostDevices } from '../linux/inventory/inventory.ts';
+import { addLeases } from '../linux/network/add-leases.ts';
 import { discoverTopology } from '../linux/topology/discover-topology.ts';
 import { currentBootId } from './boot-id.ts';
 import { checkBundle } from './check-bundle.ts';
@@ -315,13 +316,12 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
 
     async listVms(): Promise<ObservedVm[]> {
       const known = await vms.list();
-      return await Promise.all(
-        known.map(async ({ plan: { allocation_id }, started_at }) => ({
-          allocation_id,
-          state: (await vms.running(allocation_id)) ? ('running' as const) : ('stopped' as const),
-          started_at,
-        })),
-      );
+      const machines = known.map(async ({ plan: { allocation_id }, started_at }) => ({
+        allocation_id,
+        state: (await vms.running(allocation_id)) ? ('running' as const) : ('stopped' as const),
+        started_at,
+      }));
+      return await addLeases(network, await Promise.all(machines));
     },
 
     async openGuestPort(allocationId, port) {

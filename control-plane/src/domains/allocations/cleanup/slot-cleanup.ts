@@ -134,7 +134,7 @@ export async function recordWipes(
           {
             slotId: slot.slotId,
             to: 'unchanged',
-            health: { state: 'unhealthy', detail: slot.detail.slice(0, 500) },
+            ...(slot.detail && { health: { state: 'unhealthy', detail: slot.detail.slice(0, 500) } }),
           },
     ),
   );
@@ -163,6 +163,7 @@ interface JudgedSlot {
   taskId: string;
   wipe: Wipe | undefined;
   proven: boolean;
+  /** Empty if no wipe was asked for: the slot keeps the reason of the failed launch. */
   detail: string;
 }
 
@@ -172,9 +173,7 @@ function judge({ allocation, result }: WipeEvidence, slot: SlotBundle): JudgedSl
   const proven =
     wipe !== undefined && wipe.verified && serialKey(wipe.device_serial) === serialKey(slot.nvme_serial);
   const refusal = result.error ? `The host gave no proof of a wipe: ${result.error.detail}` : null;
-  const unproven = wipe
-    ? `Wipe not verified: ${wipe.verification}`
-    : (refusal ?? 'Not wiped; an operator must confirm the wipe.');
+  const unproven = wipe ? `Wipe not verified: ${wipe.verification}` : (refusal ?? '');
   return {
     allocation,
     allocationId: allocation.id,

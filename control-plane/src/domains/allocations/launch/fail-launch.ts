@@ -38,7 +38,7 @@ export async function failLaunchInTransaction(
   if (!moved) return true;
   await destroyAccessKey(tx, allocationId);
   const to = shapeOf(moved).ownDataOnly ? 'cleaning' : 'cleanup_blocked';
-  await quarantineHeldSlots(tx, moved, `Provisioning failed: ${failure.code}`, to);
+  await quarantineHeldSlots(tx, moved, `Provisioning failed: ${failure.code}: ${failure.detail}`, to);
   await emitAllocation(tx, 'allocation.failed', moved, {
     stage: 'failed',
     status: 'failed',

@@ -3,19 +3,28 @@ import type { Services } from '../../../platform/services.ts';
 import { isConnected } from '../../fleet/health/connection.ts';
 import type { IncidentCondition } from '../../incidents/sync-incidents.ts';
 
-/** Active allocations whose host answers and does not run their machine. */
-export async function findLostMachines(services: Services, tx: Tx): Promise<IncidentCondition[]> {
-  const rows = await tx
+export type ActiveMachine = Awaited<ReturnType<typeof readActiveMachines>>[number];
+
+/** Active allocations that nobody has released, with the latest report of their host. */
+export async function readActiveMachines(tx: Tx) {
+  return await tx
     .selectFrom('allocations as a')
     .innerJoin('nodes as n', 'n.id', 'a.node_id')
-    .select(['a.id', 'a.node_id', 'n.hostname', 'n.last_heartbeat_at'])
+    .select(['a.id', 'a.node_id', 'a.capacity_shape', 'a.active_at', 'a.observed_state'])
+    .select(['n.hostname', 'n.last_heartbeat_at', 'n.observed'])
     .where('a.state', '=', 'active')
     .where('a.desired_state', '=', 'active')
-    .where('a.observed_state', '=', 'absent')
     .orderBy('a.id')
     .execute();
-  return rows
-    .filter((row) => isConnected(services, row.last_heartbeat_at))
+}
+
+/** Machines that their host answers without running. */
+export function findLostMachines(
+  services: Services,
+  machines: readonly ActiveMachine[],
+): IncidentCondition[] {
+  return machines
+    .filter((row) => row.observed_state === 'absent' && isConnected(services, row.last_heartbeat_at))
     .map((row) => ({
       targetType: 'allocation',
       targetId: row.id,

@@ -1,7 +1,8 @@
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
 import { syncIncidents } from '../../incidents/sync-incidents.ts';
-import { findLostMachines } from './find-lost-machines.ts';
+import { findLostMachines, readActiveMachines } from './find-lost-machines.ts';
+import { findLostNetworks } from './find-lost-networks.ts';
 import { findOrphans } from './find-orphans.ts';
 import { findSlotDrift } from './find-slot-drift.ts';
 import { recoverAbandonedAllocations } from './recover-abandoned-allocations.ts';
@@ -21,13 +22,20 @@ export const reconcileAllocations: Tick<Services> = {
     await db.transaction().execute((tx) => recoverAbandonedAllocations(services, tx));
     await db.transaction().execute(async (tx) => {
       const now = clock.now();
-      const lost = await findLostMachines(services, tx);
+      const machines = await readActiveMachines(tx);
       await syncIncidents(
         tx,
         now,
         'allocation_machine_lost',
-        lost,
+        findLostMachines(services, machines),
         'The machine runs again or was released.',
+      );
+      await syncIncidents(
+        tx,
+        now,
+        'allocation_network_lost',
+        findLostNetworks(services, machines),
+        'The machine has its address or was released.',
       );
       const orphans = await findOrphans(services, tx);
       await syncIncidents(tx, now, 'node_orphans', orphans, 'The host no longer reports it.');

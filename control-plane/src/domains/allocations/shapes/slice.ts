@@ -2,7 +2,7 @@ import { parseTaskOutput } from '@gpuaas/contracts/tasks';
 import { readinessChecks } from '../../catalog/readiness-checks.ts';
 import { transitionSlots } from '../../fleet/slots/transition-slots.ts';
 import { openIncident } from '../../incidents/open-incident.ts';
-import { claimedSlots } from '../claims.ts';
+import { claimedSlots, soldProfile } from '../claims.ts';
 import { buildReleaseTask, recordWipes, reportBlockedSlots } from '../cleanup/slot-cleanup.ts';
 import type { Shape } from './shape.ts';
 
@@ -20,11 +20,6 @@ export const slice: Shape = {
   isRecordedAlone: false,
 
   async provisionTask(_, tx, allocation, keys) {
-    const sku = await tx
-      .selectFrom('sku_catalog')
-      .selectAll()
-      .where('sku', '=', allocation.sku)
-      .executeTakeFirstOrThrow();
     return {
       kind: 'slice.vm_provision',
       params: {
@@ -32,8 +27,7 @@ export const slice: Shape = {
         hostname: allocation.name,
         image: { name: allocation.image, digest: allocation.image_digest },
         slots: await claimedSlots(tx, allocation.id),
-        vcpu: sku.vcpu_per_gpu * allocation.gpu_count,
-        memory_gib: sku.memory_gib_per_gpu * allocation.gpu_count,
+        ...(await soldProfile(tx, allocation.id)),
         username: GUEST_USER,
         ssh_authorized_keys: keys,
         readiness_checks: await readinessChecks(tx, allocation.image),

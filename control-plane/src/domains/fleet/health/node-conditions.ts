@@ -13,6 +13,8 @@ export interface ConditionInput {
   drift: readonly TopologyDifference[];
   /** The latest prerequisite check of a host in slice mode; null without one. */
   readiness?: Readiness | null;
+  /** Processors and memory that slots were approved with and the latest discovery did not find. */
+  capacityLosses?: readonly string[];
   agentVersion: string | null;
   /** As major × 10000 + minor × 100 + patch. */
   minimumAgentVersion: number;
@@ -114,7 +116,7 @@ function cordonsFor(
   if (failing.length > 0) {
     cordons.set('gpu_unhealthy', failing.map(({ device, detail }) => `${device}: ${detail}`).join('; '));
   }
-  const misses = missedPrerequisites(input.readiness);
+  const misses = [...missedPrerequisites(input.readiness), ...(input.capacityLosses ?? [])];
   if (misses.length > 0) cordons.set('not_ready', `Not ready for slices: ${misses.join('; ')}`);
   const version = versionNumber(input.agentVersion);
   if (version !== null && version < input.minimumAgentVersion) {

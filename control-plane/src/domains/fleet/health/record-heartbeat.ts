@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/node-openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import type { ObservedNode } from '../../../platform/db/stored-types.ts';
+import type { ObservedNode, ObservedVm } from '../../../platform/db/stored-types.ts';
 import type { FleetServices } from '../needs.ts';
 import type { ObservedLease } from './host-report.ts';
 import { one } from '../../../platform/db/one.ts';
@@ -12,7 +12,7 @@ export interface Heartbeat {
   agent_time: string;
   leases: { slot_id: string; allocation_id: string }[];
   host_lease?: string | null;
-  vms: { allocation_id: string; state: 'running' | 'stopped'; started_at: string }[];
+  vms: ObservedVm[];
   gpus?: ObservedGpu[];
   disks?: ObservedDisk[];
   clock_offset_ms?: number | null;

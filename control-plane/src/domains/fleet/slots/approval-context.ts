@@ -1,7 +1,7 @@
 import type { CandidateSlot } from '@gpuaas/contracts/tasks';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/database.ts';
-import { sliceModels } from '../../catalog/slice-profile.ts';
+import { sliceProfiles } from '../../catalog/slice-profile.ts';
 import { serialKey } from '../disks/serial-key.ts';
 import type { ApprovalContext } from './approval-rules.ts';
 import { deviceHistory } from './device-history.ts';
@@ -40,7 +40,7 @@ export async function approvalContext(
     mode: node.mode,
     fabricClaimMode: request.fabricClaimMode,
     destructiveWipePolicy: request.destructiveWipePolicy,
-    products: await sliceModels(db),
+    products: new Set((await sliceProfiles(db)).keys()),
     disks: new Map(
       disks.map((disk) => [
         serialKey(disk.serial),

@@ -2,13 +2,17 @@ import { parseTaskOutput, type CandidateSlot, type TaskOutput } from '@gpuaas/co
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
-import { sliceProfile } from '../../catalog/slice-profile.ts';
+import type { Policies } from '../../../platform/policy/policies.ts';
+import { get } from '../../../platform/present.ts';
+import { sliceProfiles, type SliceProfile } from '../../catalog/slice-profile.ts';
 import { approvalContext, lockApprovals } from './approval-context.ts';
 import { approvalViolations, type ApprovalViolation } from './approval-rules.ts';
 import { claimDisksForSlices } from '../disks/disk-ownership.ts';
 import { findTask } from '../../tasks/find-task.ts';
 import { latestSucceededTask } from '../../tasks/latest-succeeded.ts';
 import { lockNode } from '../nodes/lock-node.ts';
+import { capacityViolations, sellableCapacity } from './host-capacity.ts';
+import { setSellableCapacity } from './set-sellable-capacity.ts';
 import { slotBindings } from './slot-bindings.ts';
 import { emitSlotsChanged } from './transition-slots.ts';
 
@@ -27,11 +31,11 @@ export interface ApprovalRequest {
  * Turns discovered candidates into slots for sale. Disabled slots are bound to the discovered devices and
  * sold again; slots that are for sale or sold stay as they are.
  */
-export async function approveSlots(tx: Tx, request: ApprovalRequest): Promise<void> {
+export async function approveSlots(policies: Policies, tx: Tx, request: ApprovalRequest): Promise<void> {
   const { nodeId } = request;
   const node = await lockNode(tx, nodeId);
   await lockApprovals(tx);
-  const discovered = await latestCandidates(tx, nodeId, request.discoveryTaskId);
+  const { candidates: discovered, inventory } = await latestDiscovered(tx, nodeId, request.discoveryTaskId);
   const standing = await standingSlots(tx, nodeId);
   const chosen = discovered.filter(
     ({ slot_index }) =>
@@ -44,13 +48,28 @@ export async function approveSlots(tx: Tx, request: ApprovalRequest): Promise<vo
     reapproved: chosenIndexes,
     discovered,
   });
-  const misses = [...missingCandidates(request, discovered), ...approvalViolations(chosen, context)];
+  const reserve = {
+    vcpu: policies.get('fleet.host_reserve_vcpu'),
+    memoryGib: policies.get('fleet.host_reserve_memory_gib'),
+  };
+  const sellable = inventory ? sellableCapacity(inventory, reserve) : null;
+  const profiles = await sliceProfiles(tx);
+  const asked = chosen.flatMap((slot) => profiles.get(slot.gpu_model) ?? []);
+  const misses = [
+    ...missingCandidates(request, discovered),
+    ...approvalViolations(chosen, context),
+    ...capacityViolations(sellable, [...standing.held, ...asked]),
+  ];
   if (misses.length > 0) {
     throw new Problem('slot_approval_refused', 'Nothing was approved; every violation is listed.', {
       errors: misses,
     });
   }
-  for (const slot of chosen) await approveSlot(tx, request, slot, standing.disabled.get(slot.slot_index));
+  if (sellable) await setSellableCapacity(tx, nodeId, sellable);
+  for (const slot of chosen) {
+    const profile = get(profiles, slot.gpu_model, 'profile');
+    await approveSlot(tx, request, { ...slot, profile }, standing.disabled.get(slot.slot_index));
+  }
   await claimDisksForSlices(
     tx,
     nodeId,
@@ -63,16 +82,15 @@ export async function approveSlots(tx: Tx, request: ApprovalRequest): Promise<vo
 async function approveSlot(
   tx: Tx,
   request: ApprovalRequest,
-  slot: CandidateSlot,
+  slot: CandidateSlot & { profile: SliceProfile },
   slotId: string | undefined,
 ): Promise<void> {
-  const profile = await sliceProfile(tx, slot.gpu_model);
   const values = {
     ...slotBindings(slot, request.destructiveWipePolicy),
     state: 'available',
     desired_state: 'for_sale',
-    vcpu: profile.vcpu,
-    memory_gib: profile.memoryGib,
+    vcpu: slot.profile.vcpu,
+    memory_gib: slot.profile.memoryGib,
     health_state: 'healthy',
     health_detail: 'Approved from discovery.',
     device_fault: null,
@@ -91,10 +109,10 @@ async function approveSlot(
 async function standingSlots(
   tx: Tx,
   nodeId: string,
-): Promise<{ settled: Set<number>; disabled: Map<number, string> }> {
+): Promise<{ settled: Set<number>; disabled: Map<number, string>; held: SliceProfile[] }> {
   const rows = await tx
     .selectFrom('node_resource_slots')
-    .select(['id', 'slot_index', 'state', 'desired_state'])
+    .select(['id', 'slot_index', 'state', 'desired_state', 'vcpu', 'memory_gib'])
     .where('node_id', '=', nodeId)
     .orderBy('id')
     .forUpdate()
@@ -107,6 +125,9 @@ async function standingSlots(
         .map((row) => row.slot_index),
     ),
     disabled: new Map(rows.filter((row) => row.state === 'disabled').map((row) => [row.slot_index, row.id])),
+    held: rows
+      .filter((row) => row.state !== 'disabled')
+      .map((row) => ({ vcpu: row.vcpu, memoryGib: row.memory_gib })),
   };
 }
 

@@ -6,6 +6,7 @@ import type { FleetNeeds } from '../needs.ts';
 import { lockNode } from '../nodes/lock-node.ts';
 import { latestDiscovered } from './approve-slots.ts';
 import { lockApprovals } from './approval-context.ts';
+import { setSellableCapacity } from './set-sellable-capacity.ts';
 import { emitSlotsChanged } from './transition-slots.ts';
 import { wholeNodeUnits, wholeNodeViolations, type WholeNodeUnit } from './whole-node-rules.ts';
 
@@ -33,7 +34,12 @@ export async function offerWholeNode(
       errors: misses,
     });
   await withdrawUnits(tx, nodeId);
-  for (const unit of wholeNodeUnits(discovery)) await offerUnit(tx, nodeId, unit, now);
+  const units = wholeNodeUnits(discovery);
+  await setSellableCapacity(tx, nodeId, {
+    vcpu: units.reduce((sum, unit) => sum + unit.vcpu, 0),
+    memoryGib: units.reduce((sum, unit) => sum + unit.memory_gib, 0),
+  });
+  for (const unit of units) await offerUnit(tx, nodeId, unit, now);
   await emitSlotsChanged(tx, nodeId, correlationId);
 }
 

@@ -922,6 +922,14 @@ export interface Nodes {
   profile_tags: Generated<string[]>;
   rack: string;
   region: string;
+  /**
+   * What the slots of the host may add up to: measured, less the reserve of the host. Null before its next approval of slots.
+   */
+  sellable_memory_gib: number | null;
+  /**
+   * What the slots of the host may add up to: measured, less the reserve of the host. Null before its next approval of slots.
+   */
+  sellable_vcpu: number | null;
 }
 
 export interface NodeTasks {

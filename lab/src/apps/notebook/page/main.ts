@@ -119,8 +119,9 @@ onClick('interrupt', async () => {
 });
 onClick('restart', async () => {
   if (!kernel) return;
+  // The kernel's own word comes later: until then the page must not look idle.
+  byId('status').textContent = 'restarting';
   await restartKernel(kernel.id);
-  kernel.socket.forget();
 });
 onClick('add-code', async () => addCell('code').focus());
 onClick('add-text', async () => addCell('markdown').focus());

@@ -35,16 +35,18 @@ export class KernelProcess {
     this.#interrupts = streamAt(this.#child, INTERRUPT_FD);
     this.#interrupts.on('error', () => undefined);
     this.#child.on('error', () => undefined);
+    // A process that was stopped has nothing more to say.
+    const report = (event: KernelEvent): void => {
+      if (!this.#stopped) handlers.onEvent(event);
+    };
     this.#events.on('data', (chunk: Buffer) => {
-      for (const event of this.#eventsIn(chunk)) handlers.onEvent(event);
+      for (const event of this.#eventsIn(chunk)) report(event);
     });
     // Programs that a cell starts write to the descriptors themselves.
-    this.#child.stdout?.on('data', (chunk: Buffer) =>
-      handlers.onEvent({ type: 'stream', name: 'stdout', text: chunk.toString('utf8') }),
-    );
-    this.#child.stderr?.on('data', (chunk: Buffer) =>
-      handlers.onEvent({ type: 'stream', name: 'stderr', text: chunk.toString('utf8') }),
-    );
+    for (const name of ['stdout', 'stderr'] as const)
+      this.#child[name]?.on('data', (chunk: Buffer) =>
+        report({ type: 'stream', name, text: chunk.toString('utf8') }),
+      );
     this.#child.once('close', () => {
       if (!this.#stopped) handlers.onLost();
     });

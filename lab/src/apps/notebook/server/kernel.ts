@@ -86,10 +86,12 @@ export class Kernel {
     this.#process.interrupt();
   }
 
+  /** Requests that come while the old process ends wait for the new one. */
   async restart(): Promise<void> {
     this.#setState('restarting', null);
-    await this.#process.stop();
+    this.#ready = false;
     this.#forget();
+    await this.#process.stop();
     this.#process = this.#start();
   }
 

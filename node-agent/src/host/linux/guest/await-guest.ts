@@ -2,6 +2,7 @@ import { sleep } from '../../../backoff.ts';
 import { errorMessage } from '../../../logger.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { VmPlan } from '../../../slices/plan-vm.ts';
+import { describeLease } from '../../describe-lease.ts';
 import type { NetworkLease, ReadinessResult, HostOperation } from '../../host.ts';
 import type { SliceNetwork } from '../network/slice-network.ts';
 import { checkReadiness } from './check-readiness.ts';
@@ -22,11 +23,8 @@ export async function awaitLease(
   const { management_mac: mac, private_ip: expected_ip } = plan.boot_slot;
   const end = Date.now() + deadlineMs;
   for (;;) {
-    const actual_ip = await network.leaseOf(mac);
-    if (actual_ip === expected_ip) return { mac, expected_ip, actual_ip, lease_state: 'bound' };
-    if (Date.now() > end) {
-      return { mac, expected_ip, actual_ip, lease_state: actual_ip === null ? 'missing' : 'mismatch' };
-    }
+    const lease = describeLease(mac, expected_ip, await network.leaseOf(mac));
+    if (lease.lease_state === 'bound' || Date.now() > end) return lease;
     await sleep(POLL_MS, step.signal);
     step.signal.throwIfAborted();
   }

@@ -28,28 +28,19 @@ async function machinesOfOneGpu(vcpu: number) {
 
 it('machines of one GPU each take every processor once, on the socket of their GPU', async () => {
   writeHostTree(root, hgxH200());
-  const { machines } = await machinesOfOneGpu(14);
+  const { machines } = await machinesOfOneGpu(28);
   const pins = machines.flatMap((machine) => machine.pins);
-  expect(pins.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 112 }, (_, cpu) => cpu));
+  expect(pins.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 224 }, (_, cpu) => cpu));
   for (const { numaNodes, pins: own } of machines) {
     expect(numaNodes).toHaveLength(1);
-    expect(own.every((cpu) => (cpu < 56 ? 0 : 1) === numaNodes[0])).toBe(true);
+    expect(own.every((cpu) => (cpu % 112 < 56 ? 0 : 1) === numaNodes[0])).toBe(true);
   }
 });
 
 it('no two machines have threads of the same core', async () => {
-  const tree = hgxH200();
-  // Two threads a core, numbered as Linux does: the second ones of both sockets after all the first ones.
+  // Linux numbers the second threads of both sockets after all the first ones.
   const cores = 112;
-  const files: Record<string, string> = {
-    '/sys/devices/system/node/node0/cpulist': '0-55,112-167',
-    '/sys/devices/system/node/node1/cpulist': '56-111,168-223',
-  };
-  for (let cpu = 0; cpu < 2 * cores; cpu += 1) {
-    const siblings = `${cpu % cores},${(cpu % cores) + cores}`;
-    files[`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`] = siblings;
-  }
-  writeHostTree(root, { ...tree, files: { ...tree.files, ...files } });
+  writeHostTree(root, hgxH200());
   const { machines } = await machinesOfOneGpu(28);
   const owners = machines.map(({ pins }) => new Set(pins.map((cpu) => cpu % cores)));
   for (const own of owners) expect(own.size).toBe(14);

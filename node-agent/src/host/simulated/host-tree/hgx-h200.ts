@@ -57,8 +57,8 @@ export function hgxH200(change: Partial<HgxOptions> = {}): HostTree {
   return {
     cpuModel: 'INTEL(R) XEON(R) PLATINUM 8570',
     numa: [
-      { cpus: '0-55', memoryKib: 1_056_000_000, hugepages: 960 },
-      { cpus: '56-111', memoryKib: 1_056_000_000, hugepages: 960 },
+      { cpus: '0-55,112-167', memoryKib: 1_056_000_000, hugepages: 960 },
+      { cpus: '56-111,168-223', memoryKib: 1_056_000_000, hugepages: 960 },
     ],
     mounts: ['21 1 0:20 / /proc rw - proc proc rw', '22 1 0:21 / /sys rw - sysfs sysfs rw'],
     roots: [

@@ -19,6 +19,8 @@ export interface Tree {
   link(path: string, target: string): void;
 }
 
+const CORES_PER_SOCKET = 56;
+
 /** Lays the machine out below `root` with the layout and the relative links of sysfs. */
 export function writeHostTree(root: string, host: HostTree): void {
   const tree: Tree = {
@@ -202,16 +204,20 @@ function writeMemory(tree: Tree, host: HostTree): void {
   }
   const total = host.numa.reduce((sum, { memoryKib }) => sum + memoryKib, 0);
   tree.file('/proc/meminfo', `MemTotal:       ${total} kB`);
-  const threads = host.numa.flatMap(({ cpus }, socket) =>
-    expand(cpus).map((cpu) =>
-      [
+  const threads = host.numa.flatMap(({ cpus }, socket) => {
+    const own = expand(cpus);
+    return own.map((cpu) => {
+      const core = cpu % CORES_PER_SOCKET;
+      const siblings = own.filter((other) => other % CORES_PER_SOCKET === core);
+      tree.file(`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`, siblings.join(','));
+      return [
         `processor\t: ${cpu}`,
         `model name\t: ${host.cpuModel}`,
         `physical id\t: ${socket}`,
-        `core id\t\t: ${cpu % 56}`,
-      ].join('\n'),
-    ),
-  );
+        `core id\t\t: ${core}`,
+      ].join('\n');
+    });
+  });
   tree.file('/proc/cpuinfo', threads.join('\n\n'));
 }
 

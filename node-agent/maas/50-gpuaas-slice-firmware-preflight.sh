@@ -1,6 +1,6 @@
 #!/bin/bash
 # --- Start MAAS 1.0 script metadata ---
-# name: 50-gpuaas-firmware-preflight
+# name: 50-gpuaas-slice-firmware-preflight
 # title: GPUaaS firmware preflight
 # description: Looks whether the firmware is set up for what GPUaaS is going to sell this machine as. Changes nothing.
 # script_type: commissioning
