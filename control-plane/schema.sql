@@ -4878,6 +4878,7 @@ grant select on app_manifests to gpuaas_app_runtime;
 grant select on app_manifests to gpuaas_tenant;
 grant select on app_manifests to gpuaas_worker;
 grant select on app_request_counts to gpuaas_tenant;
+grant select on app_usage_prices to gpuaas_tenant;
 grant select on app_usage_records to gpuaas_tenant;
 grant select on app_usage_records to gpuaas_worker;
 grant select on audit_exports to gpuaas_worker;

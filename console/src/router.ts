@@ -2,6 +2,7 @@ import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { lazyPage } from './routes/lazy-page.ts';
 import { queryClient } from './api/query-client.ts';
 import { meQuery } from './api/me.ts';
+import { appRoutes } from './routes/apps.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { organizationRoutes } from './routes/organization.ts';
 import { ownRoutes } from './routes/own.ts';
@@ -85,6 +86,7 @@ const routeTree = root.addChildren([
     allocation,
     capacity,
     launch,
+    ...appRoutes,
     ...organizationRoutes,
     ...ownRoutes,
     ...operatorRoutes,

@@ -1,4 +1,5 @@
 import type { StateFilter } from './api/allocations/allocations.ts';
+import type { StatusFilter } from './api/apps/instances.ts';
 import type { CostGroup } from './api/billing/reports.ts';
 import type { NodeTaskState } from './api/types.ts';
 import { COST_GROUPS } from './format/cost-groups.ts';
@@ -49,6 +50,33 @@ const STATE_FILTERS: StateFilter[] = [
 export function allocationsSearch(raw: Raw): AllocationsSearch {
   const state = STATE_FILTERS.find((known) => known === raw['state']);
   return { ...texts(raw, ['find', 'tag', 'sort']), ...(state ? { state } : {}) };
+}
+
+const STATUS_FILTERS: StatusFilter[] = [
+  'live',
+  'ended',
+  'created',
+  'starting',
+  'running',
+  'stopping',
+  'stopped',
+  'failed',
+  'succeeded',
+];
+
+export function workloadsSearch(raw: Raw): { status?: StatusFilter } {
+  const status = STATUS_FILTERS.find((known) => known === raw['status']);
+  return status ? { status } : {};
+}
+
+/** `on` is the allocation that an app is chosen for. */
+export function appsSearch(raw: Raw): { on?: string } {
+  return texts(raw, ['on']);
+}
+
+/** `on` is the allocation to run on, `retry_of` the ended instance that this is the next attempt of. */
+export function appLaunchSearch(raw: Raw): { on?: string; retry_of?: string } {
+  return texts(raw, ['on', 'retry_of']);
 }
 
 export interface OperatorAllocationsSearch {

@@ -6076,14 +6076,27 @@ export interface components {
         AppTarget: {
             /** Format: uuid */
             allocation_id: string;
+            /** @description Name of the allocation. */
+            name: string;
             capacity_shape: components["schemas"]["CapacityShape"];
             gpu_count: number;
             /** @description State of the allocation. */
             state: string;
+            /** @description Price of the allocation, which is billed whether an app runs on it or not. */
+            per_hour: components["schemas"]["Money"];
             compatible: boolean;
             /** @description Empty if compatible. */
             refusals: components["schemas"]["AppRefusal"][];
             gate: components["schemas"]["AppGate"] | null;
+        };
+        /** @description What requests to the app cost now, beside the allocation. */
+        AppRequestPrice: {
+            price: components["schemas"]["Money"];
+            /**
+             * Format: int64
+             * @description Number of requests that the price covers.
+             */
+            per: number;
         };
         AppManifestSummary: {
             slug: string;
@@ -6198,6 +6211,7 @@ export interface components {
             bound_capacity_shape: components["schemas"]["CapacityShape"];
             /** Format: uuid */
             allocation_id: string;
+            allocation_name: string;
             ports: components["schemas"]["AppPort"][];
             parameters: components["schemas"]["AppParameterValue"][];
             /** Format: uuid */
@@ -11724,6 +11738,7 @@ export interface operations {
                     "application/json": {
                         items: components["schemas"]["AppTarget"][];
                         next_page: components["schemas"]["NextPage"];
+                        request_price: components["schemas"]["AppRequestPrice"] | null;
                     };
                 };
             };
@@ -12233,6 +12248,9 @@ export interface operations {
                 app_slug?: string;
                 /** @description Only instances that have not ended, or only those that have. */
                 live?: boolean;
+                status?: components["schemas"]["AppStatus"];
+                /** @description Only this instance, those it is a retry of, and the retries of any of them. */
+                attempts_of?: string;
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];

@@ -3430,9 +3430,11 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "allocation_id",
+      "name",
       "capacity_shape",
       "gpu_count",
       "state",
+      "per_hour",
       "compatible"
     ]
   },
@@ -3958,6 +3960,26 @@ export const operations: readonly Operation[] = [
         "description": "Only instances that have not ended, or only those that have"
       },
       {
+        "name": "status",
+        "in": "query",
+        "type": "string",
+        "choices": [
+          "created",
+          "starting",
+          "running",
+          "stopping",
+          "stopped",
+          "failed",
+          "succeeded"
+        ]
+      },
+      {
+        "name": "attempts_of",
+        "in": "query",
+        "type": "string",
+        "description": "Only this instance, those it is a retry of, and the retries of any of them"
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer"
@@ -3986,6 +4008,7 @@ export const operations: readonly Operation[] = [
       "reason",
       "bound_capacity_shape",
       "allocation_id",
+      "allocation_name",
       "retry_of",
       "attempt",
       "exit_code",

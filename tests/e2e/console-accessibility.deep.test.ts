@@ -3,12 +3,14 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { launchBody, waitForState } from '../harness/allocations/allocations.ts';
+import { appIs, publish, runApp, shellManifest } from '../harness/apps/apps.ts';
 import { chromiumPath } from '../harness/console/browser.ts';
 import { consoleRoutes } from '../harness/console/console-routes.ts';
 import { useConsole } from '../harness/console/console.ts';
 import { eventually } from '../harness/eventually.ts';
 
 const LOOKS = 4;
+const PARAMETER = { name: 'steps', type: 'integer', title: 'Steps', default: '3' } as const;
 
 /** What stands for `$name` in a path. */
 const known: Record<string, string> = { policyName: 'auth.sign_in_idle_seconds' };
@@ -20,11 +22,17 @@ describe.skipIf(!chromiumPath)('accessibility of the console (needs chromium)', 
     const { member, operator, projectId } = site.platform;
     const allocation = await unwrap(member.POST('/api/v1/allocations', { body: launchBody(projectId, 2) }));
     await waitForState(member, allocation.id, 'active');
+    const appSlug = 'failing-job';
+    await publish(operator, appSlug, shellManifest('echo broken; exit 3', { parameters: [PARAMETER] }));
+    const body = { project_id: projectId, app_slug: appSlug, allocation_id: allocation.id };
+    const app = await runApp(member, body);
+    await appIs(member, app.id, 'failed');
+    await appIs(member, (await runApp(member, { ...body, retry_of: app.id })).id, 'failed');
     const [node] = (await unwrap(operator.GET('/api/v1/admin/nodes'))).items;
     const hostname = node!.hostname;
     const params = { path: { lab_hostname: hostname } };
-    const body = { faults: ['gpu_lost' as const] };
-    await unwrap(operator.PUT('/api/v1/admin/lab/hosts/{lab_hostname}/faults', { params, body }));
+    const faults = { faults: ['gpu_lost' as const] };
+    await unwrap(operator.PUT('/api/v1/admin/lab/hosts/{lab_hostname}/faults', { params, body: faults }));
     const incident = await eventually('an incident', async () => {
       return (await unwrap(operator.GET('/api/v1/admin/incidents'))).items[0] ?? null;
     });
@@ -32,6 +40,8 @@ describe.skipIf(!chromiumPath)('accessibility of the console (needs chromium)', 
     const [tenant] = (await unwrap(operator.GET('/api/v1/admin/tenants'))).items;
     Object.assign(known, {
       allocationId: allocation.id,
+      appSlug,
+      instanceId: app.id,
       nodeId: node!.id,
       incidentId: incident.id,
       taskId: task!.id,

@@ -1,6 +1,7 @@
 import type { Allocation } from '../api/types.ts';
 import { AllocationFailure } from './allocation-failure.tsx';
 import { AllocationFacts } from './allocation-facts.tsx';
+import { AllocationWorkloads } from './allocation-workloads.tsx';
 import { ConnectionPanel } from './connection-panel.tsx';
 import { HostCleanupPanel } from './certificates/host-cleanup-panel.tsx';
 import { IngressPanel } from './ingress/ingress-panel.tsx';
@@ -22,6 +23,7 @@ export function AllocationOverview({ allocation }: { allocation: Allocation }) {
           {state === 'active' && allocation.capacity_shape === 'gpu_slice' && (
             <IngressPanel allocation={allocation} />
           )}
+          <AllocationWorkloads allocation={allocation} />
           <TimelinePanel allocation={allocation} />
           {wiping &&
             (allocation.capacity_shape === 'baremetal' ? (

@@ -23,3 +23,17 @@ export function pagedQuery<Item>(
     select: (data) => data.pages.flatMap((page) => page.items),
   });
 }
+
+/** All items of a list that a page shows as a whole. */
+export async function everyPage<Item>(
+  read: (query: { limit: number; page?: string }) => Promise<ListPage<Item>>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let page: string | null = null;
+  do {
+    const answer: ListPage<Item> = await read({ limit: 200, ...(page ? { page } : {}) });
+    items.push(...answer.items);
+    page = answer.next_page;
+  } while (page);
+  return items;
+}

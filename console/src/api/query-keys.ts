@@ -18,6 +18,18 @@ export const catalogKeys = {
   images: ['catalog', 'images'] as const,
 };
 
+export const appKeys = {
+  manifests: ['apps', 'manifests'] as const,
+  manifest: (slug: string) => ['apps', 'manifest', slug] as const,
+  targets: ['apps', 'targets'] as const,
+  list: (projectId: string) => ['apps', 'instances', projectId] as const,
+  one: (id: string) => ['apps', 'one', id] as const,
+  members: (id: string) => ['apps', 'members', id] as const,
+  events: (id: string) => ['apps', 'events', id] as const,
+  address: (id: string) => ['apps', 'address', id] as const,
+  usage: (id: string) => ['apps', 'usage', id] as const,
+};
+
 export const fleetKeys = {
   nodes: ['fleet', 'nodes'] as const,
   node: (id: string) => ['fleet', 'node', id] as const,

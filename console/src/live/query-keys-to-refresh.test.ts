@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   allocationKeys,
+  appKeys,
   catalogKeys,
   fleetKeys,
   operatorKeys,
@@ -57,4 +58,11 @@ test('a notification refreshes the inbox, and a payment the balance of its organ
   const keys = queryKeysToRefresh(event('payments.balance_credited', { organization_id: 'o1' }));
   expect(keys).toContainEqual(organizationKeys.spend('o1'));
   expect(keys).toContainEqual(organizationKeys.payments('o1'));
+});
+
+test('an event of an app instance refreshes its page and the list of its project', () => {
+  const keys = queryKeysToRefresh(event('app_instance.event', { app_instance_id: 'i1', project_id: 'p1' }));
+  for (const key of [appKeys.one('i1'), appKeys.events('i1'), appKeys.members('i1'), appKeys.list('p1')])
+    expect(keys).toContainEqual(key);
+  expect(keys).not.toContainEqual(appKeys.list('p2'));
 });

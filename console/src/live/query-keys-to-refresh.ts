@@ -3,6 +3,7 @@ import type { EventPayloads, EventType } from '@gpuaas/sdk/contract';
 import type { EventEnvelope } from '@gpuaas/sdk/events';
 import {
   allocationKeys,
+  appKeys,
   catalogKeys,
   fleetKeys,
   operatorKeys,
@@ -66,7 +67,13 @@ const touched: Touched = {
   ],
   'project_secret.set': ({ project_id }) => [projectKeys.secrets(project_id)],
   'project_secret.deleted': ({ project_id }) => [projectKeys.secrets(project_id)],
-  'app_instance.event': () => [],
+  'app_instance.event': ({ app_instance_id, project_id }) => [
+    appKeys.list(project_id),
+    appKeys.one(app_instance_id),
+    appKeys.members(app_instance_id),
+    appKeys.events(app_instance_id),
+    appKeys.targets,
+  ],
   'webhook.test': ({ webhook_id }) => [projectKeys.deliveries(webhook_id)],
   'webhook.disabled': ({ project_id }) => [projectKeys.webhooks(project_id)],
   'billing.low_balance_warning': money,
@@ -108,6 +115,7 @@ function allocation({ allocation_id }: { allocation_id: string }): QueryKey[] {
     allocationKeys.hostCleanups(allocation_id),
     catalogKeys.skus,
     operatorKeys.allocations,
+    appKeys.targets,
   ];
 }
 

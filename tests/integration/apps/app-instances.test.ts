@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { launch, release, waitForState } from '../../harness/allocations/allocations.ts';
+import { getAllocation, launch, release, waitForState } from '../../harness/allocations/allocations.ts';
 import {
   appEvents,
   appIs,
@@ -11,6 +11,7 @@ import {
   runApp,
   shellManifest,
   stopApp,
+  type AppInstance,
 } from '../../harness/apps/apps.ts';
 import { eventually } from '../../harness/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
@@ -32,6 +33,12 @@ const on = (app_slug: string, more: object = {}) => ({
   allocation_id: allocationId,
   ...more,
 });
+
+const listed = async (filter: { attempts_of?: string; status?: AppInstance['status'] }) => {
+  const query = { project_id: platform.projectId, ...filter };
+  const { items } = await unwrap(platform.member.GET('/api/v1/app-instances', { params: { query } }));
+  return items.map(({ id }) => id);
+};
 
 describe('a job', () => {
   it('runs its payload with parameters and secrets, and its log survives it without them', async () => {
@@ -99,6 +106,19 @@ describe('a job', () => {
     const retry = await runApp(member, on('failing-job', { retry_of: id }));
     expect(retry).toMatchObject({ retry_of: id, attempt: 2 });
     await appIs(member, retry.id, 'failed');
+    const third = await runApp(member, on('failing-job', { retry_of: retry.id }));
+    await appIs(member, third.id, 'failed');
+    for (const one of [id, retry.id, third.id])
+      expect(await listed({ attempts_of: one })).toEqual([third.id, retry.id, id]);
+    expect(await listed({ status: 'failed' })).toEqual([third.id, retry.id, id]);
+    expect(await listed({ attempts_of: id, status: 'running' })).toEqual([]);
+  });
+
+  it('names its allocation', async () => {
+    const { member } = platform;
+    const { name } = await getAllocation(member, allocationId);
+    const [id] = await listed({ status: 'succeeded' });
+    expect(await getApp(member, id ?? '')).toMatchObject({ allocation_name: name });
   });
 });
 
@@ -197,13 +217,22 @@ describe('a launch', () => {
     const { operator, member, projectId } = platform;
     const big = shellManifest('true');
     await publish(operator, 'big', { ...big, compatibility: { ...big.compatibility, min_gpu_count: 8 } });
-    const dry = await unwrap(
-      member.GET('/api/v1/app-manifests/{app_slug}/compatibility', {
-        params: { path: { app_slug: 'big' }, query: { project_id: projectId } },
-      }),
-    );
+    const dryRun = () =>
+      unwrap(
+        member.GET('/api/v1/app-manifests/{app_slug}/compatibility', {
+          params: { path: { app_slug: 'big' }, query: { project_id: projectId } },
+        }),
+      );
+    const dry = await dryRun();
     const target = dry.items.find((one) => one.allocation_id === allocationId);
     expect(target).toMatchObject({ compatible: false, refusals: [{ code: 'gpu_count' }], gate: null });
+    const { name, quote } = await getAllocation(member, allocationId);
+    expect(target).toMatchObject({ name, per_hour: quote.per_hour });
+    expect(dry.request_price).toBeNull();
+    const price = { price: { currency: 'USD', micros: 500 }, per: 1000 };
+    const priced = { app: 'big', dimension: 'requests' as const, ...price };
+    await unwrap(operator.POST('/api/v1/admin/app-usage-prices', { body: priced }));
+    expect((await dryRun()).request_price).toEqual(price);
     const { error } = await member.POST('/api/v1/app-instances', { body: on('big') });
     expect(error).toMatchObject({ code: 'app_incompatible', refusals: [{ code: 'gpu_count' }] });
   });

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { paths } from '@gpuaas/sdk/contract';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { client } from '../client.ts';
-import { pagedQuery } from '../paged.ts';
+import { everyPage, pagedQuery } from '../paged.ts';
 import { allocationKeys } from '../query-keys.ts';
 import type { CreateAllocation, HostCleanup, TimelineSection, WipeCertificate } from '../types.ts';
 
@@ -75,22 +75,6 @@ export const hostCleanupsQuery = (id: string) =>
         ),
       ),
   });
-
-async function everyPage<Item>(
-  read: (query: { limit: number; page?: string }) => Promise<{ items: Item[]; next_page: string | null }>,
-): Promise<Item[]> {
-  const items: Item[] = [];
-  let page: string | null = null;
-  do {
-    const answer: { items: Item[]; next_page: string | null } = await read({
-      limit: 200,
-      ...(page ? { page } : {}),
-    });
-    items.push(...answer.items);
-    page = answer.next_page;
-  } while (page);
-  return items;
-}
 
 export interface LaunchRequest {
   body: CreateAllocation;

@@ -1,5 +1,6 @@
 import type { LinkProps } from '@tanstack/react-router';
 import {
+  AppWindow,
   BadgeCheck,
   Bot,
   Boxes,
@@ -23,6 +24,7 @@ import {
   ShieldCheck,
   Siren,
   SlidersHorizontal,
+  Store,
   Tag,
   Users,
   UsersRound,
@@ -70,6 +72,14 @@ export const AREAS: Area[] = [
         places: [
           { to: '/allocations', label: 'Allocations', icon: Boxes },
           { to: '/capacity', label: 'Queue', icon: CalendarClock, permission: 'reservation.read' },
+        ],
+      },
+      {
+        title: 'Apps',
+        held: 'project',
+        places: [
+          { to: '/workloads', label: 'Workloads', icon: AppWindow, permission: 'app_instance.read' },
+          { to: '/apps', label: 'App catalog', icon: Store, permission: 'app_instance.read' },
         ],
       },
       {

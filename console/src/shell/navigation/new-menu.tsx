@@ -21,6 +21,7 @@ interface Creatable {
 
 const CREATABLE: Creatable[] = [
   { label: 'Allocation', to: '/launch', held: 'project', permission: 'allocation.create' },
+  { label: 'Workload', to: '/apps', held: 'project', permission: 'app_instance.create' },
   { label: 'Reservation', to: '/capacity', held: 'project', permission: 'reservation.manage' },
   {
     label: 'Service account',

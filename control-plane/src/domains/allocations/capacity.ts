@@ -5,6 +5,7 @@ import type { AllocationRow } from './transition-allocation.ts';
 /** What an app needs to know of the allocation it is to run on. */
 export interface Capacity {
   id: string;
+  name: string;
   shape: AllocationRow['capacity_shape'];
   gpuCount: number;
   /** A slice has sudo; a whole host only if its lease was given root. */
@@ -13,12 +14,14 @@ export interface Capacity {
   desiredState: AllocationRow['desired_state'];
   observedState: AllocationRow['observed_state'];
   currency: string;
+  perGpuHourMicros: bigint;
   ownerUserId: string | null;
 }
 
 export function capacityOf(row: AllocationRow): Capacity {
   return {
     id: row.id,
+    name: row.name,
     shape: row.capacity_shape,
     gpuCount: row.gpu_count,
     hasRoot: row.capacity_shape === 'gpu_slice' || row.root_granted_at !== null,
@@ -26,6 +29,7 @@ export function capacityOf(row: AllocationRow): Capacity {
     desiredState: row.desired_state,
     observedState: row.observed_state,
     currency: row.currency,
+    perGpuHourMicros: row.per_gpu_hour_micros,
     ownerUserId: row.owner_user_id,
   };
 }
@@ -46,6 +50,18 @@ export async function listCapacity(
     .limit(page.limit)
     .execute();
   return rows.map(capacityOf);
+}
+
+export async function findAllocationNames(
+  tx: Tx,
+  allocationIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await tx
+    .selectFrom('allocations')
+    .select(['id', 'name'])
+    .where('id', 'in', allocationIds)
+    .execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 /** Ended allocations among these that hold nothing any more: a claim ends only when its wipe is proven. */

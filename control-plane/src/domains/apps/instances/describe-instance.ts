@@ -4,6 +4,7 @@ import type { Tx } from '../../../platform/db/database.ts';
 import type { AppInstanceEvents, AppInstanceMembers } from '../../../platform/db/generated/schema.ts';
 import { projectResourceName } from '../../../platform/ids.ts';
 import { get } from '../../../platform/present.ts';
+import { findAllocationNames } from '../../allocations/capacity.ts';
 import type { InstanceRow } from './record-event.ts';
 
 type Schemas = components['schemas'];
@@ -34,18 +35,25 @@ export async function describeInstances(
     )
     .execute();
   const byInstance = Map.groupBy(members, (member) => member.instance_id);
+  const names = await findAllocationNames(tx, [...new Set(rows.map((row) => row.allocation_id))]);
   return rows.map((row) =>
-    describe(row, get(byName, `${row.app_slug} ${row.app_version}`, 'version'), byInstance.get(row.id) ?? []),
+    describe(row, {
+      version: get(byName, `${row.app_slug} ${row.app_version}`, 'version'),
+      members: byInstance.get(row.id) ?? [],
+      allocationName: get(names, row.allocation_id, 'allocation'),
+    }),
   );
 }
 
 type Proofs = readonly Pick<MemberRow, 'teardown_proved_at' | 'teardown_due_at'>[];
 
-function describe(
-  row: InstanceRow,
-  version: { display_name: string; runtime_profile: Schemas['AppRuntimeProfile'] },
-  members: Proofs,
-): Schemas['AppInstance'] {
+interface Around {
+  version: { display_name: string; runtime_profile: Schemas['AppRuntimeProfile'] };
+  members: Proofs;
+  allocationName: string;
+}
+
+function describe(row: InstanceRow, { version, members, allocationName }: Around): Schemas['AppInstance'] {
   return {
     id: row.id,
     resource_name: projectResourceName(row.organization_id, row.project_id, 'app_instance', row.id),
@@ -62,6 +70,7 @@ function describe(
     waiting_for: row.gate,
     bound_capacity_shape: row.bound_capacity_shape,
     allocation_id: row.allocation_id,
+    allocation_name: allocationName,
     ports: version.runtime_profile.ports,
     parameters: row.parameters,
     retry_of: row.retry_of,

@@ -11,9 +11,18 @@ interface PageQuery {
   page?: string;
 }
 
+interface InstanceFilter {
+  project_id: string;
+  allocation_id?: string;
+  app_slug?: string;
+  live?: boolean;
+  status?: Schemas['AppStatus'];
+  attempts_of?: string;
+}
+
 export async function listInstances(
   tx: Tx,
-  query: PageQuery & { project_id: string; allocation_id?: string; app_slug?: string; live?: boolean },
+  query: PageQuery & InstanceFilter,
 ): Promise<Page<Schemas['AppInstance']>> {
   const before = decodePage(query.page, ['uuid']);
   const rows = await tx
@@ -23,12 +32,44 @@ export async function listInstances(
     .$call(given(query.allocation_id, (q, id) => q.where('allocation_id', '=', id)))
     .$call(given(query.app_slug, (q, slug) => q.where('app_slug', '=', slug)))
     .$call(given(query.live, (q, live) => q.where('ended_at', live ? 'is' : 'is not', null)))
+    .$call(given(query.status, (q, status) => q.where('status', '=', status)))
+    .$call(given(query.attempts_of, (q, id) => q.where('id', 'in', attemptsOf(tx, id))))
     .$call(fromCursor(before, (q, [id]) => q.where('id', '<', id)))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
   const page = toPage(rows, query.limit, (row) => [row.id]);
   return { items: await describeInstances(tx, page.rows), next_page: page.next_page };
+}
+
+/** Ids of an instance, of those it is a retry of, and of every retry of one of them. */
+function attemptsOf(tx: Tx, instanceId: string) {
+  return tx
+    .withRecursive('earlier', (q) =>
+      q
+        .selectFrom('app_instances')
+        .select(['id', 'retry_of'])
+        .where('id', '=', instanceId)
+        .union((e) =>
+          e
+            .selectFrom('app_instances as i')
+            .innerJoin('earlier', 'earlier.retry_of', 'i.id')
+            .select(['i.id', 'i.retry_of']),
+        ),
+    )
+    .withRecursive('attempts', (q) =>
+      q
+        .selectFrom('earlier')
+        .select('id')
+        .union((e) =>
+          e
+            .selectFrom('app_instances as i')
+            .innerJoin('attempts', 'attempts.id', 'i.retry_of')
+            .select('i.id'),
+        ),
+    )
+    .selectFrom('attempts')
+    .select('id');
 }
 
 export async function listMembers(
