@@ -165,8 +165,12 @@ async function takeNodes(
   const taken: { nodeId: string; gpus: number }[] = [];
   for (const { nodeId, layout } of candidates) {
     if (taken.length === count) break;
+    await sql`savepoint candidate`.execute(tx);
     await tx.selectFrom('nodes').select('id').where('id', '=', nodeId).forUpdate().execute();
     const free = await withRole(tx, 'gpuaas_worker', () => isFree(tx, nodeId, projectId, request));
+    // A launch may wait for the node while it holds the next one: a node that is not free must not stay locked.
+    if (!free) await sql`rollback to savepoint candidate`.execute(tx);
+    await sql`release savepoint candidate`.execute(tx);
     if (free) taken.push({ nodeId, gpus: layout.size });
   }
   return taken;
