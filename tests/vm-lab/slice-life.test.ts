@@ -64,6 +64,14 @@ describe.skipIf(obstacle !== null)(
           member.GET('/api/v1/allocations/{allocation_id}/connection', { params: { path } }),
         );
         expect(connection).toMatchObject({ lease_state: 'bound', actual_ip: connection.expected_ip });
+        const { mac, expected_ip, actual_ip } = connection;
+        await eventually('the address in a heartbeat', async () => {
+          const reports = await platform.services.db.selectFrom('nodes').select('observed').execute();
+          const machine = reports.flatMap(({ observed }) => observed.vms ?? [])[0];
+          if (!machine?.network) return null;
+          expect(machine.network).toEqual({ mac, expected_ip, actual_ip, lease_state: 'bound' });
+          return machine;
+        });
         expect(await overSsh(host, connection.expected_ip, pair.private, 'echo $(hostname) $(whoami)')).toBe(
           'train-01 ubuntu',
         );

@@ -1,8 +1,7 @@
-import type { TaskOutput } from '@gpuaas/contracts/tasks';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import type { TestApi } from '../../harness/api.ts';
 import { blockSlot } from '../../harness/allocations/blocked-slot.ts';
-import { addDiscovery, addNode, approveAll, candidate } from '../../harness/fleet/fleet.ts';
+import { addDiscovery, addNode, approveAll, candidate, discovered } from '../../harness/fleet/fleet.ts';
 import { ask } from './ask.ts';
 import type { KnownValues } from '../known-resources.ts';
 
@@ -85,7 +84,7 @@ export async function seedTask(
       epoch: 1,
       claimed_at: new Date(),
       lease_expires_at: tomorrow,
-      output: state === 'succeeded' ? JSON.stringify(discovered) : null,
+      output: state === 'succeeded' ? JSON.stringify(DISCOVERY) : null,
       finished_at: state === 'succeeded' ? new Date() : null,
       correlation_id: newId(),
       expires_at: tomorrow,
@@ -94,24 +93,20 @@ export async function seedTask(
   return id;
 }
 
-const discovered: TaskOutput['slice.topology_discover'] = {
-  approval_required: true,
-  candidates: [
-    {
-      slot_index: 0,
-      gpu_model: 'H200-SXM-141GB',
-      gpu_pci_address: '0000:10:00.0',
-      iommu_group: 0,
-      fabric_vf_pci_address: '0000:20:00.1',
-      nvme_serial: 'S6CKN0T0',
-      nvme_device: '/dev/disk/by-id/nvme-0',
-      nvme_mounts: [],
-      management_mac: '52:54:00:00:00:00',
-      private_ip: '10.0.0.10',
-      ovs_port: 'vm0',
-      numa_node: 0,
-      pcie_root: 'pci0000:10',
-    },
-  ],
-  left_out: [],
-};
+const DISCOVERY = discovered([
+  {
+    slot_index: 0,
+    gpu_model: 'H200-SXM-141GB',
+    gpu_pci_address: '0000:10:00.0',
+    iommu_group: 0,
+    fabric_vf_pci_address: '0000:20:00.1',
+    nvme_serial: 'S6CKN0T0',
+    nvme_device: '/dev/disk/by-id/nvme-0',
+    nvme_mounts: [],
+    management_mac: '52:54:00:00:00:00',
+    private_ip: '10.0.0.10',
+    ovs_port: 'vm0',
+    numa_node: 0,
+    pcie_root: 'pci0000:10',
+  },
+]);
