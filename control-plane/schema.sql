@@ -647,6 +647,42 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.keep_artifact_states()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    if new.state <> 'draft' then
+      raise exception 'artifact % begins as %, not as draft', new.digest, new.state using errcode = 'restrict_violation';
+    end if;
+    return new;
+  end if;
+  if not exists (
+    select from (values ('draft', 'staged'), ('staged', 'canary'), ('canary', 'active'), ('canary', 'staged'),
+      ('active', 'deprecated'), ('deprecated', 'retired')) as arrow (before, after)
+    where arrow.before = old.state and arrow.after = new.state
+  ) then
+    raise exception 'artifact % cannot move from % to %', new.digest, old.state, new.state
+      using errcode = 'restrict_violation';
+  end if;
+  if new.state in ('staged', 'deprecated') and exists (
+    select from app_manifest_versions v where v.artifact_ref = new.digest and v.state in ('canary', 'active')
+  ) then
+    raise exception 'a version that is offered references artifact %', new.digest using errcode = 'restrict_violation';
+  end if;
+  if new.state = 'retired' and exists (
+    select from app_instances i
+      join app_manifest_versions v on v.slug = i.app_slug and v.version = i.app_version
+    where v.artifact_ref = new.digest and i.ended_at is null
+  ) then
+    raise exception 'an app instance that has not ended uses artifact %', new.digest
+      using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.keep_members_honest()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1184,6 +1220,24 @@ begin
   end if;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.require_launchable_artifact()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  artifact record;
+begin
+  select a.digest, a.state into artifact
+  from app_manifest_versions v join app_artifacts a on a.digest = v.artifact_ref
+  where v.slug = new.app_slug and v.version = new.app_version for share of a;
+  if found and artifact.state not in ('canary', 'active') then
+    raise exception 'artifact % is % and takes no new instances', artifact.digest, artifact.state
+      using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_live_project()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1214,6 +1268,22 @@ begin
       held.vcpu, held.memory_gib, n.sellable_vcpu, n.sellable_memory_gib using errcode = 'check_violation';
   end if;
   return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.require_promoted_artifact()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  artifact_state text;
+begin
+  select a.state into artifact_state from app_artifacts a where a.digest = new.artifact_ref for share;
+  if artifact_state = 'active' or (new.state = 'canary' and artifact_state = 'canary') then
+    return new;
+  end if;
+  raise exception 'version % of % is % and its artifact %', new.version, new.slug, new.state, artifact_state
+    using errcode = 'restrict_violation';
 end $function$;
 CREATE OR REPLACE FUNCTION public.require_whole_entries()
  RETURNS trigger
@@ -1668,7 +1738,16 @@ create table app_artifacts (
   state text default 'draft'::text not null,
   uploaded_by uuid not null,
   uploaded_by_name text not null,
-  uploaded_at timestamp with time zone default now() not null
+  uploaded_at timestamp with time zone default now() not null,
+  repository text,
+  registered_tag text,
+  media_type text,
+  payload_digest text not null,
+  state_reason text not null,
+  state_changed_at timestamp with time zone default now() not null,
+  trust_verdict text default 'unsigned'::text not null,
+  trust_key text,
+  trust_checked_at timestamp with time zone default now() not null
 );
 create table app_instance_events (
   id uuid not null,
@@ -1706,7 +1785,8 @@ create table app_instance_members (
   ended_at timestamp with time zone,
   teardown jsonb,
   teardown_proved_at timestamp with time zone,
-  teardown_due_at timestamp with time zone
+  teardown_due_at timestamp with time zone,
+  teardown_blocked_by text
 );
 create table app_instances (
   id uuid not null,
@@ -1765,7 +1845,10 @@ create table app_manifest_versions (
   published_by uuid not null,
   published_by_name text not null,
   published_at timestamp with time zone default now() not null,
-  activated_at timestamp with time zone
+  activated_at timestamp with time zone,
+  artifact_repository text,
+  canary_percent integer,
+  rolled_back_at timestamp with time zone
 );
 create table app_manifests (
   slug text not null,
@@ -3334,7 +3417,13 @@ alter table app_addresses add constraint app_addresses_label_check CHECK ((label
 alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text])));
 alter table app_artifacts add constraint app_artifacts_bytes_check CHECK ((bytes >= 0));
 alter table app_artifacts add constraint app_artifacts_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
-alter table app_artifacts add constraint app_artifacts_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'active'::text])));
+alter table app_artifacts add constraint app_artifacts_payload_digest_check CHECK ((payload_digest ~ '^sha256:[0-9a-f]{64}$'::text));
+alter table app_artifacts add constraint app_artifacts_repository_check CHECK ((repository ~ '^system/'::text));
+alter table app_artifacts add constraint app_artifacts_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'staged'::text, 'canary'::text, 'active'::text, 'deprecated'::text, 'retired'::text])));
+alter table app_artifacts add constraint app_artifacts_trust_key CHECK (((trust_verdict = 'trusted'::text) = (trust_key IS NOT NULL)));
+alter table app_artifacts add constraint app_artifacts_trust_key_check CHECK ((trust_key ~ '^sha256:[0-9a-f]{64}$'::text));
+alter table app_artifacts add constraint app_artifacts_trust_verdict_check CHECK ((trust_verdict = ANY (ARRAY['trusted'::text, 'unsigned'::text, 'untrusted'::text, 'digest_mismatch'::text])));
+alter table app_artifacts add constraint app_artifacts_upload CHECK (((repository IS NOT NULL) OR (payload_digest = digest)));
 alter table app_instance_events add constraint app_instance_events_event_type_check CHECK ((event_type ~ '^[a-z_]{1,40}$'::text));
 alter table app_instance_members add constraint app_instance_members_role_check CHECK ((role = ANY (ARRAY['controller'::text, 'worker'::text, 'head'::text, 'node'::text])));
 alter table app_instance_members add constraint app_instance_members_status_check CHECK ((status = ANY (ARRAY['created'::text, 'starting'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'failed'::text, 'succeeded'::text])));
@@ -3357,9 +3446,12 @@ alter table app_log_pieces add constraint app_log_pieces_check1 CHECK (((content
 alter table app_log_pieces add constraint app_log_pieces_first_byte_check CHECK ((first_byte >= 0));
 alter table app_manifest_versions add constraint app_manifest_versions_artifact_format_check CHECK ((artifact_format = ANY (ARRAY['file'::text, 'tar'::text])));
 alter table app_manifest_versions add constraint app_manifest_versions_artifact_kind_check CHECK ((artifact_kind = ANY (ARRAY['oci'::text, 'launchable'::text, 'controller'::text])));
+alter table app_manifest_versions add constraint app_manifest_versions_canary CHECK (((state = 'canary'::text) = (canary_percent IS NOT NULL)));
+alter table app_manifest_versions add constraint app_manifest_versions_canary_percent_check CHECK (((canary_percent >= 1) AND (canary_percent <= 100)));
 alter table app_manifest_versions add constraint app_manifest_versions_check CHECK (((artifact_ref IS NULL) = (artifact_format IS NULL)));
 alter table app_manifest_versions add constraint app_manifest_versions_kind_check CHECK ((kind = ANY (ARRAY['service'::text, 'job'::text])));
-alter table app_manifest_versions add constraint app_manifest_versions_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'active'::text])));
+alter table app_manifest_versions add constraint app_manifest_versions_rolled_back CHECK (((rolled_back_at IS NULL) OR (state = 'draft'::text)));
+alter table app_manifest_versions add constraint app_manifest_versions_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'canary'::text, 'active'::text])));
 alter table app_manifests add constraint app_manifests_check CHECK (((NOT active) OR (version IS NOT NULL)));
 alter table app_manifests add constraint app_manifests_slug_check CHECK ((slug ~ '^[a-z][a-z0-9-]{0,39}$'::text));
 alter table app_member_ports add constraint app_member_ports_port_check CHECK (((port >= 1) AND (port <= 65535)));
@@ -3877,6 +3969,7 @@ CREATE INDEX app_instances_version ON public.app_instances USING btree (app_slug
 CREATE INDEX app_log_pieces_organization ON public.app_log_pieces USING btree (organization_id);
 CREATE UNIQUE INDEX app_manifest_versions_active ON public.app_manifest_versions USING btree (slug) WHERE (state = 'active'::text);
 CREATE INDEX app_manifest_versions_artifact ON public.app_manifest_versions USING btree (artifact_ref);
+CREATE UNIQUE INDEX app_manifest_versions_one_canary ON public.app_manifest_versions USING btree (slug) WHERE (state = 'canary'::text);
 CREATE INDEX app_member_ports_member ON public.app_member_ports USING btree (member_id);
 CREATE INDEX app_member_ports_organization ON public.app_member_ports USING btree (organization_id);
 CREATE INDEX app_request_counts_due ON public.app_request_counts USING btree (counted_at) WHERE (recorded_at IS NULL);
@@ -4044,12 +4137,16 @@ CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocati
 CREATE TRIGGER forget_user_data AFTER UPDATE OF state ON public.allocations FOR EACH ROW WHEN (((old.state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])) AND (new.state <> ALL (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])))) EXECUTE FUNCTION forget_user_data();
 CREATE TRIGGER rename_execution_state BEFORE INSERT OR UPDATE ON public.allocations FOR EACH ROW WHEN (((new.execution_state = ANY (ARRAY['waiting in line'::text, 'cleaning up'::text, 'waiting for cleanup'::text])) OR ((new.execution_state = 'idle'::text) AND (new.execution_workflow_id IS NOT NULL)))) EXECUTE FUNCTION rename_execution_state();
 CREATE TRIGGER app_addresses_stay BEFORE DELETE OR TRUNCATE ON public.app_addresses FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER begin_artifact_as_draft BEFORE INSERT ON public.app_artifacts FOR EACH ROW EXECUTE FUNCTION keep_artifact_states();
+CREATE TRIGGER keep_artifact_states BEFORE UPDATE OF state ON public.app_artifacts FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION keep_artifact_states();
 CREATE TRIGGER keep_members_honest BEFORE UPDATE OF status, teardown ON public.app_instance_members FOR EACH ROW EXECUTE FUNCTION keep_members_honest();
 CREATE TRIGGER members_begin_created BEFORE INSERT ON public.app_instance_members FOR EACH ROW WHEN ((new.status <> 'created'::text)) EXECUTE FUNCTION require_held_capacity();
 CREATE TRIGGER require_held_capacity BEFORE UPDATE OF status ON public.app_instance_members FOR EACH ROW WHEN (((old.status = 'created'::text) AND (new.status = 'starting'::text))) EXECUTE FUNCTION require_held_capacity();
 CREATE TRIGGER count_apps_in_quota AFTER INSERT OR UPDATE OF status ON public.app_instances FOR EACH ROW EXECUTE FUNCTION count_apps_in_quota();
 CREATE TRIGGER give_app_address AFTER INSERT ON public.app_instances FOR EACH ROW EXECUTE FUNCTION give_app_address();
 CREATE TRIGGER keep_apps_honest BEFORE UPDATE OF status, ended_at ON public.app_instances FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION keep_apps_honest();
+CREATE TRIGGER require_launchable_artifact BEFORE INSERT ON public.app_instances FOR EACH ROW EXECUTE FUNCTION require_launchable_artifact();
+CREATE TRIGGER require_promoted_artifact BEFORE INSERT OR UPDATE OF state ON public.app_manifest_versions FOR EACH ROW WHEN (((new.state <> 'draft'::text) AND (new.artifact_ref IS NOT NULL))) EXECUTE FUNCTION require_promoted_artifact();
 CREATE TRIGGER app_usage_prices_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER app_usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -4766,6 +4863,7 @@ grant select on api_keys to gpuaas_auth;
 grant select on app_addresses to gpuaas_gateway;
 grant select on app_addresses to gpuaas_tenant;
 grant select on app_artifacts to gpuaas_app_runtime;
+grant select on app_artifacts to gpuaas_worker;
 grant select on app_instance_events to gpuaas_tenant;
 grant select on app_instance_members to gpuaas_app_runtime;
 grant select on app_instance_members to gpuaas_tenant;
@@ -4909,6 +5007,7 @@ grant update (desired_state, release_requested_at, release_attempts, owner_user_
 grant update (detail) on node_cordons to gpuaas_worker;
 grant update (digest, moved_by, moved_by_name, moved_at) on registry_tags to gpuaas_operator;
 grant update (digest, moved_by, moved_by_name, moved_at) on registry_tags to gpuaas_tenant;
+grant update (display_name) on app_manifests to gpuaas_worker;
 grant update (display_name, allowed_gpu_counts, vcpu_per_gpu, memory_gib_per_gpu, enabled) on sku_catalog to gpuaas_operator;
 grant update (display_name, digest, readiness_checks) on images to gpuaas_operator;
 grant update (display_name, status) on regions to gpuaas_operator;
@@ -4955,21 +5054,21 @@ grant update (sealed_private_key, retired_at) on certificate_keys to gpuaas_oper
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_worker;
 grant update (sharing) on app_addresses to gpuaas_tenant;
-grant update (state) on app_artifacts to gpuaas_operator;
 grant update (state) on node_resource_slots to gpuaas_placement;
-grant update (state, activated_at) on app_manifest_versions to gpuaas_operator;
+grant update (state, activated_at, canary_percent, rolled_back_at) on app_manifest_versions to gpuaas_operator;
 grant update (state, detail, ended_at) on node_conversions to gpuaas_worker;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, generation, touched_at) on blobs to gpuaas_blobs;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault, gpu_serial) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id, desired_state, device_fault) on node_resource_slots to gpuaas_worker;
 grant update (state, message, started_at, finished_at) on node_onboarding_steps to gpuaas_worker;
+grant update (state, state_reason, state_changed_at, trust_verdict, trust_key, trust_checked_at) on app_artifacts to gpuaas_operator;
 grant update (state, task_id, failures, failure, attached_at, detached_at) on public_ingresses to gpuaas_worker;
 grant update (state, undone, detail, enrolment_id, sealed_token, node_id, ended_at) on node_onboardings to gpuaas_worker;
 grant update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at) on app_instances to gpuaas_app_runtime;
 grant update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at) on app_instances to gpuaas_worker;
-grant update (status, reason, exit_code, signal, facts, cpu_seconds, memory_bytes, observed_at, observe_at, unreachable_since, log_read, log_bytes, log_truncated, started_at, ended_at, teardown, teardown_proved_at, teardown_due_at) on app_instance_members to gpuaas_app_runtime;
-grant update (status, reason, observe_at, ended_at, teardown, teardown_proved_at, teardown_due_at) on app_instance_members to gpuaas_worker;
+grant update (status, reason, exit_code, signal, facts, cpu_seconds, memory_bytes, observed_at, observe_at, unreachable_since, log_read, log_bytes, log_truncated, started_at, ended_at, teardown, teardown_proved_at, teardown_due_at, teardown_blocked_by) on app_instance_members to gpuaas_app_runtime;
+grant update (status, reason, observe_at, ended_at, teardown, teardown_proved_at, teardown_due_at, teardown_blocked_by) on app_instance_members to gpuaas_worker;
 grant update (stripe_customer_id) on organizations to gpuaas_worker;
 grant update (touched_at) on registry_blobs to gpuaas_operator;
 grant update (touched_at) on registry_blobs to gpuaas_tenant;
@@ -4995,6 +5094,7 @@ revoke execute on function hold_funds(uuid[]) from public;
 revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function keep_answers(json) from public;
 revoke execute on function keep_apps_honest() from public;
+revoke execute on function keep_artifact_states() from public;
 revoke execute on function launch_facts(json,timestamp with time zone) from public;
 revoke execute on function lease_heard_at(uuid) from public;
 revoke execute on function live_app_instance(uuid) from public;
@@ -5007,6 +5107,8 @@ revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_line() from public;
 revoke execute on function require_balanced_transaction() from public;
 revoke execute on function require_held_capacity() from public;
+revoke execute on function require_launchable_artifact() from public;
+revoke execute on function require_promoted_artifact() from public;
 revoke execute on function require_whole_entries() from public;
 revoke execute on function sell(json) from public;
 revoke execute on function signal_workflow(text,text,json) from public;

@@ -3327,7 +3327,7 @@ export const payloadSchemas: Record<EventType, object> = {
         "maxItems": 100,
         "items": {
           "type": "string",
-          "maxLength": 100
+          "maxLength": 200
         },
         "description": "Null if no value was set."
       },
@@ -3343,7 +3343,7 @@ export const payloadSchemas: Record<EventType, object> = {
         "maxItems": 100,
         "items": {
           "type": "string",
-          "maxLength": 100
+          "maxLength": 200
         },
         "description": "Null if it was reset."
       }

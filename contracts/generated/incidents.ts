@@ -24,6 +24,12 @@ export const incidentTypes = {
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/allocation-release-failed.md"
   },
+  "app_artifact_lifecycle": {
+    "title": "App Artifact Lifecycle Incident",
+    "severity": "major",
+    "deadline_seconds": 14400,
+    "runbook": "docs/runbooks/app-artifact-lifecycle.md"
+  },
   "app_runtime_lifecycle": {
     "title": "App Runtime Lifecycle Incident",
     "severity": "major",

@@ -2021,7 +2021,7 @@ export interface paths {
         /**
          * Publish a version of an app manifest as a draft
          * @description The first version of a slug also creates the manifest. A version never changes; publish the next one instead. The
-         *     payload that `artifact_ref` names must have been uploaded.
+         *     artifact that `artifact_ref` names must have been registered or uploaded.
          */
         post: operations["publishAppManifestVersion"];
         delete?: never;
@@ -2041,7 +2041,8 @@ export interface paths {
         put?: never;
         /**
          * Make a version the one that new instances start from
-         * @description The version that was active before becomes a draft again; instances that run keep theirs.
+         * @description The version that was active before becomes a draft again; instances that run keep theirs. Its artifact is staged and
+         *     promoted to active first, with every check on the way. A canary of the app ends.
          */
         post: operations["activateAppManifestVersion"];
         delete?: never;
@@ -2070,7 +2071,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/admin/app-artifacts/{artifact_digest}": {
+    "/api/v1/admin/app-manifests/{app_slug}/canary": {
         parameters: {
             query?: never;
             header?: never;
@@ -2079,12 +2080,204 @@ export interface paths {
         };
         get?: never;
         /**
+         * Give a version a share of the new launches, or raise it
+         * @description The version becomes the canary of the app. A project gets it for its new launches if a hash of app, version and project
+         *     is below the share, so a project that has it keeps it when the share is raised. A share is never lowered: roll back
+         *     instead. The canary takes the parameters, secrets and capacity of the active version, so that each launch fits both.
+         *     Its artifact is promoted to canary.
+         */
+        put: operations["setAppManifestCanary"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-manifests/{app_slug}/roll-back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the canary of an app
+         * @description New launches of every project get the active version, and instances of the canary that wait at a gate are refused. Those
+         *     that run go on. The artifact of the canary is staged again unless another app has it as canary.
+         */
+        post: operations["rollBackAppManifest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** App artifacts, newest first */
+        get: operations["listAppArtifacts"];
+        put?: never;
+        /**
+         * Register an artifact of the registry as a draft
+         * @description Takes an artifact from one of the platform's own repositories (`system/<name>`). A tag is resolved now and never again:
+         *     the artifact is the digest. It has one layer, the payload, which the platform keeps from now on. A digest that was
+         *     registered before is answered as it is.
+         */
+        post: operations["registerAppArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts/{artifact_digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One app artifact */
+        get: operations["getAppArtifact"];
+        /**
          * Upload a payload by its digest
          * @description The body is the content itself: a file, or a tar archive that is unpacked in the member's folder. Content with another
          *     digest is refused. At most 512 MiB.
          */
         put: operations["putAppArtifact"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts/{artifact_digest}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look for a trusted signature of an artifact, and record the result
+         * @description Reads the signatures that cosign stored beside the artifact (tag `sha256-<digest>.sig`) and verifies them with the keys of
+         *     the policy `apps.trusted_publisher_keys`. Staging and promotion do the same and refuse what the policy does not trust.
+         */
+        post: operations["verifyAppArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts/{artifact_digest}/stage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stage a draft after its checks
+         * @description Reads the whole payload and compares its digest, and checks its size, its signature and each manifest version that
+         *     references it: ports, readiness, variables, and no secrets in the environment.
+         */
+        post: operations["stageAppArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts/{artifact_digest}/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Promote an artifact to canary or active
+         * @description From staged to canary, or from canary to active. The policy must trust it. Launches get the artifact through manifest
+         *     versions only.
+         */
+        post: operations["promoteAppArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts/{artifact_digest}/roll-back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take an artifact back from canary to staged
+         * @description Ends the canary of every app that has a version with this artifact. Instances that run go on.
+         */
+        post: operations["rollBackAppArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts/{artifact_digest}/deprecate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deprecate an artifact that was superseded
+         * @description Refused while an active version or a canary references it. It takes no new instances; those that run go on.
+         */
+        post: operations["deprecateAppArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts/{artifact_digest}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retire a deprecated artifact
+         * @description Refused before the grace period of the policy `apps.artifact_grace_seconds` is over, and while an instance that has not
+         *     ended uses it. The platform then gives up its content.
+         */
+        post: operations["retireAppArtifact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5764,6 +5957,11 @@ export interface components {
          * @enum {unknown}
          */
         AppKind: "service" | "job";
+        /**
+         * @description `registry/repository@sha256:…` of a registered artifact; `sha256:…` of a payload that was uploaded. Both are digests and
+         *     never tags. The digest alone is accepted for either.
+         */
+        ArtifactRef: string;
         /** @description Which capacity the app can run on. */
         AppCompatibility: {
             requires_capacity_shape: components["schemas"]["CapacityShape"][];
@@ -5819,8 +6017,8 @@ export interface components {
             display_name: string;
             description: string;
             kind: components["schemas"]["AppKind"];
-            /** @description Digest of the payload; null if the program is on every machine. */
-            artifact_ref: components["schemas"]["Digest"] | null;
+            /** @description The artifact whose payload is run; null if the program is on every machine. */
+            artifact_ref: components["schemas"]["ArtifactRef"] | null;
             /** @enum {unknown} */
             artifact_format: "file" | "tar" | null;
             compatibility: components["schemas"]["AppCompatibility"];
@@ -5833,8 +6031,13 @@ export interface components {
             /** @description Origins whose pages may call the app. */
             cors_origins: string[];
             app_slug: string;
-            /** @enum {unknown} */
-            state: "draft" | "active";
+            /**
+             * @description New launches get the active version, and the canary in its share of the projects.
+             * @enum {unknown}
+             */
+            state: "draft" | "canary" | "active";
+            /** @description Share of the projects; null unless it is the canary. */
+            canary_percent: number | null;
             /**
              * @description What is started; published today: `launchable`, a payload that the member runner starts.
              * @enum {unknown}
@@ -5843,6 +6046,7 @@ export interface components {
             published_by_name: string;
             published_at: components["schemas"]["Timestamp"];
             activated_at: components["schemas"]["Timestamp"] | null;
+            rolled_back_at: components["schemas"]["Timestamp"] | null;
         };
         AppManifest: {
             slug: string;
@@ -5908,8 +6112,8 @@ export interface components {
             display_name: string;
             description?: string;
             kind: components["schemas"]["AppKind"];
-            /** @description Digest of the payload; null if the program is on every machine. */
-            artifact_ref?: components["schemas"]["Digest"] | null;
+            /** @description The artifact whose payload is run; null if the program is on every machine. */
+            artifact_ref?: components["schemas"]["ArtifactRef"] | null;
             /**
              * @description Whether the payload is put in the member's folder as it is, or unpacked there.
              * @enum {unknown}
@@ -5925,12 +6129,51 @@ export interface components {
             /** @description Origins whose pages may call the app. */
             cors_origins?: string[];
         };
+        /** @description Why; the audit log keeps it. */
+        MoveReason: string;
+        ArtifactMove: {
+            reason: components["schemas"]["MoveReason"];
+        };
+        /** @enum {unknown} */
+        ArtifactState: "draft" | "staged" | "canary" | "active" | "deprecated" | "retired";
+        ArtifactTrust: {
+            /**
+             * @description `trusted`: a trusted key signed this digest. `unsigned`: there is no signature. `untrusted`: there are signatures, and no trusted key made one of them. `digest_mismatch`: a trusted key signed another digest.
+             * @enum {unknown}
+             */
+            verdict: "trusted" | "unsigned" | "untrusted" | "digest_mismatch";
+            /** @description SHA-256 of the public key that made the signature. */
+            key_fingerprint: string | null;
+            checked_at: components["schemas"]["Timestamp"];
+            /** @description Whether the policy accepts the verdict now. */
+            accepted: boolean;
+        };
         AppArtifact: {
             digest: components["schemas"]["Digest"];
-            /** Format: int64 */
+            resource_name: string;
+            artifact_ref: components["schemas"]["ArtifactRef"];
+            state: components["schemas"]["ArtifactState"];
+            /** @description Why it is in this state. */
+            state_reason: string;
+            state_changed_at: components["schemas"]["Timestamp"];
+            payload_digest: components["schemas"]["Digest"];
+            /**
+             * Format: int64
+             * @description Size of the payload.
+             */
             bytes: number;
+            /** @description Media type of the payload in the registry. */
+            media_type: string | null;
+            /** @description The tag that was resolved at registration. */
+            registered_tag: string | null;
+            trust: components["schemas"]["ArtifactTrust"];
             uploaded_by_name: string;
             uploaded_at: components["schemas"]["Timestamp"];
+        };
+        ArtifactPromotion: {
+            /** @enum {unknown} */
+            to: "canary" | "active";
+            reason: components["schemas"]["MoveReason"];
         };
         /** @enum {unknown} */
         AppStatus: "created" | "starting" | "running" | "stopping" | "stopped" | "failed" | "succeeded";
@@ -7081,7 +7324,7 @@ export interface components {
             acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "app_runtime_lifecycle" | "app_runtime_billing" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "node_not_ready" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "allocation_machine_lost" | "allocation_network_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "app_artifact_lifecycle" | "app_runtime_lifecycle" | "app_runtime_billing" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "node_not_ready" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "allocation_machine_lost" | "allocation_network_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -11643,6 +11886,154 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    setAppManifestCanary: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                app_slug: components["parameters"]["AppSlug"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    version: components["schemas"]["AppVersionText"];
+                    percent: number;
+                    reason?: components["schemas"]["MoveReason"];
+                };
+            };
+        };
+        responses: {
+            /** @description The canary. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppManifestVersion"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    rollBackAppManifest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                app_slug: components["parameters"]["AppSlug"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArtifactMove"];
+            };
+        };
+        responses: {
+            /** @description The version that was the canary. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppManifestVersion"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAppArtifacts: {
+        parameters: {
+            query?: {
+                state?: components["schemas"]["ArtifactState"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppArtifact"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    registerAppArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    repository: string;
+                    /** @description A tag or a digest. */
+                    reference: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The artifact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAppArtifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_digest: components["parameters"]["ArtifactDigest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The artifact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     putAppArtifact: {
         parameters: {
             query?: never;
@@ -11658,6 +12049,182 @@ export interface operations {
         requestBody: {
             content: {
                 "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The artifact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    verifyAppArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                artifact_digest: components["parameters"]["ArtifactDigest"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The artifact with the result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    stageAppArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                artifact_digest: components["parameters"]["ArtifactDigest"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArtifactMove"];
+            };
+        };
+        responses: {
+            /** @description The artifact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    promoteAppArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                artifact_digest: components["parameters"]["ArtifactDigest"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArtifactPromotion"];
+            };
+        };
+        responses: {
+            /** @description The artifact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    rollBackAppArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                artifact_digest: components["parameters"]["ArtifactDigest"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArtifactMove"];
+            };
+        };
+        responses: {
+            /** @description The artifact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deprecateAppArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                artifact_digest: components["parameters"]["ArtifactDigest"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArtifactMove"];
+            };
+        };
+        responses: {
+            /** @description The artifact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    retireAppArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                artifact_digest: components["parameters"]["ArtifactDigest"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArtifactMove"];
             };
         };
         responses: {

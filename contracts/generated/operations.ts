@@ -3502,10 +3502,12 @@ export const operations: readonly Operation[] = [
       "artifact_format",
       "app_slug",
       "state",
+      "canary_percent",
       "artifact_kind",
       "published_by_name",
       "published_at",
-      "activated_at"
+      "activated_at",
+      "rolled_back_at"
     ]
   },
   {
@@ -3552,7 +3554,7 @@ export const operations: readonly Operation[] = [
         "name": "artifact_ref",
         "in": "body",
         "type": "string",
-        "description": "Digest of the payload"
+        "description": "The artifact whose payload is run"
       },
       {
         "name": "artifact_format",
@@ -3640,6 +3642,146 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "setAppManifestCanary",
+    "method": "put",
+    "path": "/api/v1/admin/app-manifests/{app_slug}/canary",
+    "summary": "Give a version a share of the new launches, or raise it",
+    "fields": [
+      {
+        "name": "app_slug",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "version",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "percent",
+        "in": "body",
+        "type": "integer",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "description": "Why"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "rollBackAppManifest",
+    "method": "post",
+    "path": "/api/v1/admin/app-manifests/{app_slug}/roll-back",
+    "summary": "End the canary of an app",
+    "fields": [
+      {
+        "name": "app_slug",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "Why"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listAppArtifacts",
+    "method": "get",
+    "path": "/api/v1/admin/app-artifacts",
+    "summary": "App artifacts, newest first",
+    "fields": [
+      {
+        "name": "state",
+        "in": "query",
+        "type": "string",
+        "choices": [
+          "draft",
+          "staged",
+          "canary",
+          "active",
+          "deprecated",
+          "retired"
+        ]
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "digest",
+      "resource_name",
+      "artifact_ref",
+      "state",
+      "state_reason",
+      "state_changed_at",
+      "payload_digest",
+      "bytes",
+      "media_type",
+      "registered_tag",
+      "uploaded_by_name",
+      "uploaded_at"
+    ]
+  },
+  {
+    "id": "registerAppArtifact",
+    "method": "post",
+    "path": "/api/v1/admin/app-artifacts",
+    "summary": "Register an artifact of the registry as a draft",
+    "fields": [
+      {
+        "name": "repository",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reference",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "A tag or a digest"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "getAppArtifact",
+    "method": "get",
+    "path": "/api/v1/admin/app-artifacts/{artifact_digest}",
+    "summary": "One app artifact",
+    "fields": [
+      {
+        "name": "artifact_digest",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "putAppArtifact",
     "method": "put",
     "path": "/api/v1/admin/app-artifacts/{artifact_digest}",
@@ -3650,6 +3792,141 @@ export const operations: readonly Operation[] = [
         "in": "path",
         "type": "string",
         "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "verifyAppArtifact",
+    "method": "post",
+    "path": "/api/v1/admin/app-artifacts/{artifact_digest}/verify",
+    "summary": "Look for a trusted signature of an artifact, and record the result",
+    "fields": [
+      {
+        "name": "artifact_digest",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "stageAppArtifact",
+    "method": "post",
+    "path": "/api/v1/admin/app-artifacts/{artifact_digest}/stage",
+    "summary": "Stage a draft after its checks",
+    "fields": [
+      {
+        "name": "artifact_digest",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "Why"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "promoteAppArtifact",
+    "method": "post",
+    "path": "/api/v1/admin/app-artifacts/{artifact_digest}/promote",
+    "summary": "Promote an artifact to canary or active",
+    "fields": [
+      {
+        "name": "artifact_digest",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "to",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "canary",
+          "active"
+        ]
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "Why"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "rollBackAppArtifact",
+    "method": "post",
+    "path": "/api/v1/admin/app-artifacts/{artifact_digest}/roll-back",
+    "summary": "Take an artifact back from canary to staged",
+    "fields": [
+      {
+        "name": "artifact_digest",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "Why"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "deprecateAppArtifact",
+    "method": "post",
+    "path": "/api/v1/admin/app-artifacts/{artifact_digest}/deprecate",
+    "summary": "Deprecate an artifact that was superseded",
+    "fields": [
+      {
+        "name": "artifact_digest",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "Why"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "retireAppArtifact",
+    "method": "post",
+    "path": "/api/v1/admin/app-artifacts/{artifact_digest}/retire",
+    "summary": "Retire a deprecated artifact",
+    "fields": [
+      {
+        "name": "artifact_digest",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "Why"
       }
     ],
     "answer": "json"
@@ -6554,6 +6831,7 @@ export const operations: readonly Operation[] = [
           "workflow_failed",
           "worker_lost",
           "allocation_release_failed",
+          "app_artifact_lifecycle",
           "app_runtime_lifecycle",
           "app_runtime_billing",
           "slot_cleanup_blocked",

@@ -51,7 +51,7 @@ export const platformPermissions = {
   "billing.adjust": "Grant credit and correct tenant balances.",
   "payment.manage": "View all payments, record manual payments, and refund.",
   "app_usage.report": "Report app usage as a producer.",
-  "app_manifest.manage": "Upload payloads; publish, activate and withdraw app manifests.",
+  "app_manifest.manage": "Register, promote and retire app artifacts; publish, activate and withdraw app manifests.",
   "system_registry.manage": "Push to and delete from the platform's own repositories.",
   "revenue.read": "View revenue and fleet utilisation.",
   "catalog.manage": "Manage regions, products, images and entitlements.",

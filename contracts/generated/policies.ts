@@ -919,6 +919,45 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "apps.max_artifact_bytes": {
+    "type": "integer",
+    "default": 536870912,
+    "minimum": 1024,
+    "maximum": 1099511627776,
+    "unit": "bytes",
+    "doc": "Maximum bytes of the payload of an app artifact that may be staged.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.artifact_grace_seconds": {
+    "type": "duration",
+    "default": 2592000,
+    "minimum": 0,
+    "maximum": 31536000,
+    "unit": "s",
+    "doc": "Time that an app artifact stays deprecated before it may be retired.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.trusted_publisher_keys": {
+    "type": "list",
+    "default": [],
+    "pattern": "^M[A-Za-z0-9+/]{40,180}={0,2}$",
+    "doc": "Public keys of trusted publishers of app artifacts, ECDSA P-256 or Ed25519, each as the base64 text between the lines of its PEM file, joined.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.unsigned_artifacts_allowed": {
+    "type": "boolean",
+    "default": true,
+    "doc": "Whether app artifacts without a signature may be staged, promoted and launched.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "quotas.project_gpus": {
     "type": "integer",
     "default": 100000,
@@ -2038,6 +2077,10 @@ export interface PolicyValues {
   'apps.log_max_bytes_per_member': number;
   'apps.log_retention_days': number;
   'apps.retention_days': number;
+  'apps.max_artifact_bytes': number;
+  'apps.artifact_grace_seconds': number;
+  'apps.trusted_publisher_keys': readonly (string)[];
+  'apps.unsigned_artifacts_allowed': boolean;
   'quotas.project_gpus': number;
   'quotas.project_allocations': number;
   'quotas.project_spend_per_hour': number;

@@ -614,7 +614,7 @@ export const problems = {
   },
   "artifact_unknown": {
     "status": 422,
-    "title": "The payload has not been uploaded"
+    "title": "There is no such artifact"
   },
   "artifact_digest_mismatch": {
     "status": 422,
@@ -623,6 +623,34 @@ export const problems = {
   "artifact_too_large": {
     "status": 413,
     "title": "The payload is too large"
+  },
+  "artifact_unsupported": {
+    "status": 422,
+    "title": "The platform cannot run this artifact"
+  },
+  "artifact_lint_failed": {
+    "status": 422,
+    "title": "The artifact did not pass the checks of staging"
+  },
+  "artifact_untrusted": {
+    "status": 409,
+    "title": "The policy does not trust the artifact"
+  },
+  "artifact_state": {
+    "status": 409,
+    "title": "The artifact is not in the state for this move"
+  },
+  "artifact_in_use": {
+    "status": 409,
+    "title": "The artifact is in use"
+  },
+  "artifact_grace_period": {
+    "status": 409,
+    "title": "The grace period of the artifact is not over"
+  },
+  "app_canary_refused": {
+    "status": 409,
+    "title": "The version cannot be a canary"
   }
 } as const;
 

@@ -195,7 +195,7 @@ export const appReasons = {
     "final": "failed",
     "retry": "fixed",
     "title": "Rejected",
-    "help": "A policy does not allow it, or a secret that the app needs is missing. The event names it.",
+    "help": "A policy does not allow it, a secret that the app needs is missing, or another program of the machine listens on its port. The event names it.",
     "incident": false
   },
   "bootstrap_timeout": {
@@ -267,7 +267,7 @@ export const appReasons = {
     "final": "failed",
     "retry": "fixed",
     "title": "Access to the machine lost",
-    "help": "The machine refuses the platform's key, usually because it was removed from authorized_keys. The process may still run until the allocation is released.",
+    "help": "The machine refuses the platform's key, or its login shell does not run the platform's runner: usually the key was removed from authorized_keys, or a profile was changed. The process may still run until the allocation is released.",
     "incident": false
   },
   "init_failed": {

@@ -12,6 +12,7 @@ export const STORED_COLUMNS: Readonly<Record<string, string>> = {
   'app_instance_members.facts': 'StoredFields',
   'app_instance_members.reason': 'AppReason',
   'app_instance_members.teardown': 'StoredTeardown',
+  'app_instance_members.teardown_blocked_by': 'AppReason',
   'app_instances.env': 'StoredAppEnv',
   'app_instances.gate': 'StoredAppGate',
   'app_instances.parameters': 'StoredAppValues',

@@ -4,7 +4,7 @@ import type { TestApi } from '../../harness/api.ts';
 export async function ask(
   api: TestApi,
   person: string,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PUT',
   url: string,
   payload?: object,
 ) {

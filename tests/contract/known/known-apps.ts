@@ -5,6 +5,7 @@ import type { TestApi } from '../../harness/api.ts';
 import type { KnownValues } from '../known-resources.ts';
 import { STREAMED_CONTENT } from '../requests.ts';
 import { ask } from './ask.ts';
+import { seedArtifacts, seedCanary } from './known-artifacts.ts';
 
 const SLUG = 'known-app';
 const ENDING = 'ending-app';
@@ -26,6 +27,7 @@ export async function seedApps(
     await ask(api, 'operator', 'POST', `${path}/1/activate`);
   }
   const instance = await seedInstance(api, allocationId);
+  const artifacts = await seedArtifacts(api);
   const { compatibility, runtime_profile: runtime } = shellManifest('true');
   return {
     values: {
@@ -38,6 +40,13 @@ export async function seedApps(
     own: {
       stopAppInstance: { app_instance_id: [(await seedInstance(api, allocationId)).id] },
       withdrawAppManifest: { app_slug: [ENDING] },
+      ...artifacts,
+      setAppManifestCanary: {
+        app_slug: [await seedCanary(api, 'canary-app')],
+        version: ['2'],
+        percent: [10],
+      },
+      rollBackAppManifest: { app_slug: [await seedCanary(api, 'rolling-app', 10)] },
       publishAppManifestVersion: {
         kind: ['job'],
         compatibility: [compatibility],

@@ -7,9 +7,25 @@ const CONFIG = '{"architecture":"amd64","os":"linux"}';
 
 /** A repository of the callers' project with one tag; its id. */
 export async function seedRepository(api: TestApi, name: string, tag: string): Promise<string> {
-  const { apiKey, projectId } = api.people['admin']!;
-  const headers = { authorization: `Bearer ${apiKey}` };
-  const repository = `${projectId}/${name}`;
+  const { projectId } = api.people['admin']!;
+  await pushImage(api, 'admin', `${projectId}/${name}`, tag);
+  const { id } = await api.services.db
+    .selectFrom('registry_repositories')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Pushes an image of one layer. */
+export async function pushImage(
+  api: TestApi,
+  person: string,
+  repository: string,
+  tag: string,
+): Promise<void> {
+  const headers = { authorization: `Bearer ${api.people[person]!.apiKey}` };
   for (const content of [LAYER, CONFIG]) {
     const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
     const url = `/v2/${repository}/blobs/uploads/?digest=${digest}`;
@@ -28,11 +44,4 @@ export async function seedRepository(api: TestApi, name: string, tag: string): P
     payload: JSON.stringify(imageOf(LAYER)),
   });
   if (put.statusCode !== 201) throw new Error(`${put.statusCode} ${put.body}`);
-  const { id } = await api.services.db
-    .selectFrom('registry_repositories')
-    .select('id')
-    .where('project_id', '=', projectId)
-    .where('name', '=', name)
-    .executeTakeFirstOrThrow();
-  return id;
 }

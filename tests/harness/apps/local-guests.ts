@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -14,6 +15,7 @@ import type { Guests } from '@gpuaas/control-plane/domains/apps/runtime/guests';
 export function localGuests(folder: string): Guests {
   const enter: Guests['enter'] = async (allocationId, work, signal) => {
     const home = join(folder, allocationId);
+    if (existsSync(awayFile(folder, allocationId))) throw new GuestError('node_lost', 'The machine is away.');
     await mkdir(home, { recursive: true });
     const running = new Set<AbortController>();
     const close = (): void => running.forEach((one) => one.abort());
@@ -46,6 +48,11 @@ export function localGuests(folder: string): Guests {
     probe: async () => ({ ready: true, detail: 'Not probed.' }),
     close: () => undefined,
   };
+}
+
+/** While it exists, the machine does not answer. */
+export function awayFile(folder: string, allocationId: string): string {
+  return join(folder, `${allocationId}.away`);
 }
 
 async function runIn(

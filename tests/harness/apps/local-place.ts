@@ -3,7 +3,10 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, symli
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { GuestError } from '@gpuaas/control-plane/domains/apps/executors/allocation/guest-error';
+import {
+  GuestError,
+  type GuestFailure,
+} from '@gpuaas/control-plane/domains/apps/executors/allocation/guest-error';
 import type { Guest } from '@gpuaas/control-plane/domains/apps/executors/allocation/guest';
 import { describe, it } from 'vitest';
 import { testMemberRunner } from './member-runner-suite.ts';
@@ -46,17 +49,17 @@ function openLocalPlace({ shell, uid: wanted }: LocalPlaceOptions): RunnerPlace 
         const child = spawn('/usr/bin/env', words, { cwd: '/', env, stdio: ['pipe', 'pipe', 'ignore'] });
         const chunks: Buffer[] = [];
         let length = 0;
-        const fail = (message: string): void => {
+        const fail = (reason: GuestFailure, message: string): void => {
           clearTimeout(timer);
           child.stdout.destroy();
           child.kill('SIGKILL');
-          reject(new GuestError('executor_error', message));
+          reject(new GuestError(reason, message));
         };
-        const timer = setTimeout(() => fail('no answer in time'), deadlineMs);
+        const timer = setTimeout(() => fail('node_lost', 'no answer in time'), deadlineMs);
         child.stdout.on('data', (chunk: Buffer) => {
           length += chunk.length;
           chunks.push(chunk);
-          if (length > maxBytes) fail('too much output');
+          if (length > maxBytes) fail('access_lost', 'too much output');
         });
         child.stdin.on('error', () => undefined);
         if (stdin instanceof Readable) stdin.pipe(child.stdin);

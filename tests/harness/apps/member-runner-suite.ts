@@ -299,7 +299,7 @@ export function testMemberRunner(name: string, open: () => Promise<RunnerPlace>)
       });
       await expect(drown).rejects.toBeInstanceOf(GuestError);
       const late = guest.run({ command: 'sleep 30', maxBytes: 10_000, deadlineMs: 500 });
-      await expect(late).rejects.toMatchObject({ reason: 'executor_error' });
+      await expect(late).rejects.toMatchObject({ reason: 'node_lost' });
     });
 
     it('says that the disk is full, and goes on when it is not', async ({ skip }) => {
@@ -307,13 +307,17 @@ export function testMemberRunner(name: string, open: () => Promise<RunnerPlace>)
       if (!disk) return skip('the disk is shared with others');
       const spec = memberSpec(shell('echo run; exit 4'));
       const running = memberSpec(shell(`while [ ! -e go ]; do sleep 1; done; echo much; exit 7`));
-      await start(running);
+      const stopped = memberSpec(shell('exec sleep 1000'));
+      for (const one of [running, stopped]) await start(one);
       await asTenant(guest, `${disk.fill} 2>/dev/null; :`);
       const error = await start(spec).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ reason: 'disk_full' });
       // How a member ended is known even so.
       await asTenant(guest, `kill -9 $(cut -d' ' -f2 ~/.gpuaas/members/${running.memberId}/process)`);
       expect(await exited(running.memberId)).toMatchObject({ signal: 9 });
+      // And one that runs is stopped even so, and does not start again.
+      await endsWithNothing(stopped.memberId, false);
+      await expect(start(stopped)).rejects.toThrow('does not start again');
       await asTenant(guest, disk.free);
       await start(spec);
       expect(await exited(spec.memberId)).toMatchObject({ exitCode: 4 });

@@ -15,6 +15,7 @@ import {
 } from '../../harness/apps/apps.ts';
 import { eventually } from '../../harness/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
+import { OciClient } from '../../harness/registry/oci-client.ts';
 
 let platform: TestPlatform;
 let allocationId: string;
@@ -72,6 +73,27 @@ describe('a job', () => {
       'teardown_proved',
       'succeeded',
     ]);
+  });
+
+  it('runs the bytes that its tag named at registration, also after the tag moved', async () => {
+    const { operator, member, baseUrl, keys } = platform;
+    const registry = new OciClient(baseUrl, keys.operator);
+    const repository = 'system/apps/moving';
+    const first = await registry.pushImage(repository, 'latest', '#!/bin/sh\necho first\n');
+    const { artifact_ref } = await unwrap(
+      operator.POST('/api/v1/admin/app-artifacts', { body: { repository, reference: 'latest' } }),
+    );
+    expect(artifact_ref).toBe(`${new URL(baseUrl).host}/${repository}@${first}`);
+    const runtime = { command: ['./payload'] };
+    await publish(
+      operator,
+      'moving-job',
+      shellManifest('', { artifact_ref, artifact_format: 'file', runtime }),
+    );
+    await registry.pushImage(repository, 'latest', '#!/bin/sh\necho second\n');
+    const { id } = await runApp(member, on('moving-job'));
+    await appIs(member, id, 'succeeded');
+    expect(await appLog(member, id)).toBe('first\n');
   });
 
   it('that fails says how, and the next attempt is another instance', async () => {

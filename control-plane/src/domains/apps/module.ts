@@ -1,4 +1,7 @@
 import type { Services } from '../../platform/services.ts';
+import { registryHost } from './artifacts/artifact-ref.ts';
+import { appArtifactRoutes } from './artifacts/routes.ts';
+import { watchArtifacts } from './artifacts/watch-artifacts.ts';
 import { appCatalogRoutes } from './catalog/routes.ts';
 import { admitWaiting } from './instances/admit-waiting.ts';
 import { followAllocations } from './instances/follow-allocations.ts';
@@ -10,11 +13,12 @@ import { appStopWorkflow } from './runtime/stop.workflow.ts';
 import { watchLifecycle } from './watch-lifecycle.ts';
 
 export const appsModule = {
-  routes: ({ services }: { services: Services }) => ({
-    ...appCatalogRoutes(services),
+  routes: ({ services, publicUrl }: { services: Services; publicUrl: string }) => ({
+    ...appCatalogRoutes(services, registryHost(publicUrl)),
+    ...appArtifactRoutes(services, registryHost(publicUrl)),
     ...appInstanceRoutes(services),
   }),
-  ticks: () => [admitWaiting, followAllocations, watchLifecycle, pruneApps],
+  ticks: () => [admitWaiting, followAllocations, watchLifecycle, watchArtifacts, pruneApps],
   workflows: [appStartWorkflow, appStopWorkflow],
   limits: appLimits,
 };

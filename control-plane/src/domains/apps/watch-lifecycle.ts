@@ -46,7 +46,9 @@ export const watchLifecycle: Tick<Services> = {
       .select(['i.id', 'i.app_slug', 'm.allocation_id', 'm.teardown_due_at', 'm.organization_id'])
       .where('m.teardown', 'is', null)
       .where('m.teardown_due_at', '<', now)
-      .where((e) => e.or([e('i.reason', 'is', null), e('i.reason', 'not in', tenantFaults)]))
+      .where((e) =>
+        e.or([e('m.teardown_blocked_by', 'is', null), e('m.teardown_blocked_by', 'not in', tenantFaults)]),
+      )
       .limit(LIMIT)
       .execute();
     const overdue: Overdue[] = [

@@ -18,7 +18,7 @@ export async function logIn(stream: Duplex, login: Login): Promise<Client> {
   return await new Promise((resolve, reject) => {
     client.on('error', (error) => {
       stream.destroy();
-      reject(new GuestUnreachableError(error.message));
+      reject(new GuestUnreachableError(error.message, { cause: error }));
     });
     client.on('close', () => {
       stream.destroy();

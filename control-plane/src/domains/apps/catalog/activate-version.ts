@@ -1,18 +1,36 @@
 import type { Tx } from '../../../platform/db/database.ts';
-import { notFound } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
+import type { Inspection } from '../artifacts/inspect-artifact.ts';
+import { lockArtifact, type ArtifactMove } from '../artifacts/move-artifact.ts';
+import { promoteThrough } from '../artifacts/promote-artifact.ts';
 import type { ManifestRow, VersionRow } from './describe-manifest.ts';
 import { findVersion } from './find-manifests.ts';
+import { lockManifest } from './lock-manifest.ts';
+import { endCanary } from './set-canary.ts';
 
-/** Makes a version, and its payload, the one that new instances start from. */
+/** Makes a version the one that new instances start from, and promotes its artifact to active. */
 export async function activateVersion(
-  { clock }: Pick<Services, 'clock'>,
+  services: Pick<Services, 'clock' | 'policies'>,
   tx: Tx,
   slug: string,
   version: string,
-): Promise<{ before: string | null; version: VersionRow }> {
+  inspection: Inspection,
+): Promise<{ before: string | null; version: VersionRow; moves: ArtifactMove[] }> {
   const manifest = await lockManifest(tx, slug);
-  const { artifact_ref: artifact } = await findVersion(tx, { slug, version });
+  const candidate = await findVersion(tx, { slug, version });
+  const reason = `${slug} ${version} was activated`;
+  const ended = candidate.state === 'canary' ? null : await endCanary(services, tx, slug, reason);
+  const { artifact_ref: digest } = candidate;
+  const moves =
+    digest === null
+      ? []
+      : await promoteThrough(
+          services,
+          tx,
+          await lockArtifact(tx, digest),
+          { target: 'active', reason },
+          inspection,
+        );
   await tx
     .updateTable('app_manifest_versions')
     .set({ state: 'draft' })
@@ -20,11 +38,14 @@ export async function activateVersion(
     .where('state', '=', 'active')
     .where('version', '<>', version)
     .execute();
-  if (artifact !== null)
-    await tx.updateTable('app_artifacts').set({ state: 'active' }).where('digest', '=', artifact).execute();
   const row = await tx
     .updateTable('app_manifest_versions')
-    .set({ state: 'active', activated_at: clock.now() })
+    .set({
+      state: 'active',
+      activated_at: services.clock.now(),
+      canary_percent: null,
+      rolled_back_at: null,
+    })
     .where('slug', '=', slug)
     .where('version', '=', version)
     .returningAll()
@@ -34,33 +55,32 @@ export async function activateVersion(
     .set({ version, active: true, display_name: row.display_name })
     .where('slug', '=', slug)
     .execute();
-  return { before: manifest.active ? manifest.version : null, version: row };
+  return {
+    before: manifest.active ? manifest.version : null,
+    version: row,
+    moves: [...(ended?.moves ?? []), ...moves],
+  };
 }
 
-/** Takes an app out of the catalog; its instances go on. */
-export async function withdrawManifest(tx: Tx, slug: string): Promise<ManifestRow> {
+/** Takes an app out of the catalog, and ends its canary; its instances go on. */
+export async function withdrawManifest(
+  services: Pick<Services, 'clock'>,
+  tx: Tx,
+  slug: string,
+): Promise<{ row: ManifestRow; moves: ArtifactMove[] }> {
   await lockManifest(tx, slug);
+  const ended = await endCanary(services, tx, slug, `${slug} was withdrawn`);
   await tx
     .updateTable('app_manifest_versions')
     .set({ state: 'draft' })
     .where('slug', '=', slug)
     .where('state', '=', 'active')
     .execute();
-  return await tx
+  const row = await tx
     .updateTable('app_manifests')
     .set({ active: false })
     .where('slug', '=', slug)
     .returningAll()
     .executeTakeFirstOrThrow();
-}
-
-async function lockManifest(tx: Tx, slug: string): Promise<ManifestRow> {
-  const row = await tx
-    .selectFrom('app_manifests')
-    .selectAll()
-    .where('slug', '=', slug)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw notFound();
-  return row;
+  return { row, moves: ended?.moves ?? [] };
 }

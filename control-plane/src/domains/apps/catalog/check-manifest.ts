@@ -1,13 +1,19 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { isSecretName, sanitizeText } from '@gpuaas/contracts/sanitize';
 import { tenantPermissions } from '@gpuaas/contracts/generated/permissions.ts';
 import type { ProblemDetail } from '../../../platform/http/problem.ts';
 import { isSettable } from '../executors/allocation/runner/write-spec.ts';
 import { faultsOfDeclaration, parameterVariable } from '../instances/parameters.ts';
 
 type NewVersion = components['schemas']['PublishAppManifestVersion'];
+/** The parts of a manifest that can contradict each other. */
+export type JudgedManifest = Pick<
+  NewVersion,
+  'kind' | 'runtime_profile' | 'parameters' | 'secrets' | 'platform_access'
+>;
 
 /** Contradictions in a manifest, which no schema can find. */
-export function faultsOfManifest(manifest: NewVersion): ProblemDetail[] {
+export function faultsOfManifest(manifest: JudgedManifest): ProblemDetail[] {
   const { runtime_profile: runtime, parameters = [], secrets = [], platform_access: access = [] } = manifest;
   const { ports, env, readiness } = runtime;
   const faults: ProblemDetail[] = [];
@@ -35,11 +41,30 @@ export function faultsOfManifest(manifest: NewVersion): ProblemDetail[] {
   for (const { name, detail } of faultsOfDeclaration(parameters)) fault('/parameters', `${name} ${detail}`);
   for (const permission of access.filter((one) => !Object.hasOwn(tenantPermissions, one)))
     fault('/platform_access', `${permission} is no permission in a project`);
-  if ((manifest.artifact_ref ?? null) === null && manifest.artifact_format !== undefined)
-    fault('/artifact_format', 'needs an artifact_ref');
-  if (manifest.artifact_ref && manifest.artifact_format === undefined)
-    fault('/artifact_format', 'is required with an artifact_ref');
+  for (const { name } of env.filter(holdsSecret))
+    fault(
+      '/runtime_profile/env',
+      `${name} holds a secret: name it in secrets, so that each project sets its own`,
+    );
   return faults;
+}
+
+/** Faults of the way in which a version names its payload. */
+export function faultsOfReference({
+  artifact_ref: ref,
+  artifact_format: format,
+}: NewVersion): ProblemDetail[] {
+  if ((ref ?? null) === null && format !== undefined)
+    return [{ pointer: '/artifact_format', detail: 'needs an artifact_ref' }];
+  if (ref && format === undefined)
+    return [{ pointer: '/artifact_format', detail: 'is required with an artifact_ref' }];
+  return [];
+}
+
+/** Every tenant can read a manifest. Numbers and switches, such as `MAX_TOKENS`, are no secrets. */
+function holdsSecret({ name, value }: { name: string; value: string }): boolean {
+  const plain = /^(|[0-9.]+|true|false)$/.test(value);
+  return (isSecretName(name) && !plain) || sanitizeText(value) !== value;
 }
 
 function repeated<T>(values: readonly T[]): T[] {

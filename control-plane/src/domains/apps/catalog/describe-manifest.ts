@@ -1,17 +1,16 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import type {
-  AppArtifacts,
-  AppManifests,
-  AppManifestVersions,
-} from '../../../platform/db/generated/schema.ts';
+import type { AppManifests, AppManifestVersions } from '../../../platform/db/generated/schema.ts';
 import { platformResourceName } from '../../../platform/ids.ts';
+import { artifactRef } from '../artifacts/artifact-ref.ts';
 
 type Schemas = components['schemas'];
 export type VersionRow = Selectable<AppManifestVersions>;
 export type ManifestRow = Selectable<AppManifests>;
 
-export function describeVersion(row: VersionRow): Schemas['AppManifestVersion'] {
+/** `host` is the name of the registry in references to artifacts. */
+export function describeVersion(host: string, row: VersionRow): Schemas['AppManifestVersion'] {
+  const { artifact_ref: digest, artifact_repository: repository } = row;
   return {
     app_slug: row.slug,
     version: row.version,
@@ -20,7 +19,7 @@ export function describeVersion(row: VersionRow): Schemas['AppManifestVersion'] 
     description: row.description,
     kind: row.kind,
     artifact_kind: row.artifact_kind,
-    artifact_ref: row.artifact_ref,
+    artifact_ref: digest === null ? null : artifactRef(host, { digest, repository }),
     artifact_format: row.artifact_format,
     compatibility: row.compatibility,
     runtime_profile: row.runtime_profile,
@@ -31,16 +30,18 @@ export function describeVersion(row: VersionRow): Schemas['AppManifestVersion'] 
     published_by_name: row.published_by_name,
     published_at: row.published_at.toISOString(),
     activated_at: row.activated_at?.toISOString() ?? null,
+    canary_percent: row.canary_percent,
+    rolled_back_at: row.rolled_back_at?.toISOString() ?? null,
   };
 }
 
 /** A manifest with the version that new instances start from. */
-export function describeManifest(active: boolean, version: VersionRow): Schemas['AppManifest'] {
+export function describeManifest(host: string, version: VersionRow): Schemas['AppManifest'] {
   return {
     slug: version.slug,
     resource_name: manifestName(version.slug),
-    active,
-    version: describeVersion(version),
+    active: true,
+    version: describeVersion(host, version),
   };
 }
 
@@ -52,15 +53,6 @@ export function summarizeManifest(row: ManifestRow): Schemas['AppManifestSummary
     active: row.active,
     version: row.version,
     created_at: row.created_at.toISOString(),
-  };
-}
-
-export function describeArtifact(row: Selectable<AppArtifacts>): Schemas['AppArtifact'] {
-  return {
-    digest: row.digest,
-    bytes: Number(row.bytes),
-    uploaded_by_name: row.uploaded_by_name,
-    uploaded_at: row.uploaded_at.toISOString(),
   };
 }
 

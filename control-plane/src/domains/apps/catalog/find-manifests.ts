@@ -17,7 +17,7 @@ interface PageQuery {
   page?: string;
 }
 
-/** The version that new instances of an app start from; null if the app is not offered. */
+/** The active version of an app; null if the app is not offered. */
 export async function findOffered(tx: Tx, slug: string): Promise<VersionRow | null> {
   const row = await tx
     .selectFrom('app_manifests as m')
@@ -45,7 +45,11 @@ export async function findVersion(
   return row;
 }
 
-export async function listOffered(tx: Tx, query: PageQuery): Promise<Page<Schemas['AppManifest']>> {
+export async function listOffered(
+  tx: Tx,
+  host: string,
+  query: PageQuery,
+): Promise<Page<Schemas['AppManifest']>> {
   const after = decodePage(query.page, ['text']);
   const rows = await tx
     .selectFrom('app_manifests as m')
@@ -59,7 +63,7 @@ export async function listOffered(tx: Tx, query: PageQuery): Promise<Page<Schema
     .limit(query.limit + 1)
     .execute();
   const page = toPage(rows, query.limit, (row) => [row.slug]);
-  return { items: page.rows.map((row) => describeManifest(true, row)), next_page: page.next_page };
+  return { items: page.rows.map((row) => describeManifest(host, row)), next_page: page.next_page };
 }
 
 export async function listManifests(tx: Tx, query: PageQuery): Promise<Page<Schemas['AppManifestSummary']>> {
@@ -77,6 +81,7 @@ export async function listManifests(tx: Tx, query: PageQuery): Promise<Page<Sche
 
 export async function listVersions(
   tx: Tx,
+  host: string,
   slug: string,
   query: PageQuery,
 ): Promise<Page<Schemas['AppManifestVersion']>> {
@@ -101,7 +106,7 @@ export async function listVersions(
     .execute();
   if (rows.length === 0 && after === null) await requireManifest(tx, slug);
   const page = toPage(rows, query.limit, (row) => [row.published_at.toISOString(), row.version]);
-  return { items: page.rows.map(describeVersion), next_page: page.next_page };
+  return { items: page.rows.map((row) => describeVersion(host, row)), next_page: page.next_page };
 }
 
 async function requireManifest(tx: Tx, slug: string): Promise<void> {

@@ -2,7 +2,9 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
-import { faultsOfManifest } from './check-manifest.ts';
+import { parseRef } from '../artifacts/artifact-ref.ts';
+import type { ArtifactRow } from '../artifacts/move-artifact.ts';
+import { faultsOfManifest, faultsOfReference } from './check-manifest.ts';
 import type { VersionRow } from './describe-manifest.ts';
 
 type NewVersion = components['schemas']['PublishAppManifestVersion'];
@@ -11,13 +13,13 @@ type NewVersion = components['schemas']['PublishAppManifestVersion'];
 export async function publishVersion(
   tx: Tx,
   caller: Caller,
-  slug: string,
+  { host, slug }: { host: string; slug: string },
   manifest: NewVersion,
 ): Promise<VersionRow> {
-  const errors = faultsOfManifest(manifest);
+  const errors = [...faultsOfManifest(manifest), ...faultsOfReference(manifest)];
   if (errors.length > 0)
     throw new Problem('app_manifest_invalid', `The manifest of ${slug} contradicts itself.`, { errors });
-  await requireArtifact(tx, manifest.artifact_ref ?? null);
+  const artifact = manifest.artifact_ref ? await requireArtifact(tx, host, manifest.artifact_ref) : null;
   await tx
     .insertInto('app_manifests')
     .values({ slug, display_name: manifest.display_name })
@@ -32,7 +34,8 @@ export async function publishVersion(
       description: manifest.description ?? '',
       kind: manifest.kind,
       artifact_kind: 'launchable',
-      artifact_ref: manifest.artifact_ref ?? null,
+      artifact_ref: artifact?.digest ?? null,
+      artifact_repository: artifact?.repository ?? null,
       artifact_format: manifest.artifact_format ?? null,
       compatibility: JSON.stringify(manifest.compatibility),
       runtime_profile: JSON.stringify(manifest.runtime_profile),
@@ -50,15 +53,19 @@ export async function publishVersion(
   throw new Problem('app_version_exists', `${slug} ${manifest.version} was published before.`);
 }
 
-async function requireArtifact(tx: Tx, digest: string | null): Promise<void> {
-  if (digest === null) return;
+/** The artifact of a reference, which names a digest and, if anything else, the place it was registered from. */
+async function requireArtifact(tx: Tx, host: string, ref: string): Promise<ArtifactRow> {
+  const { location, digest } = parseRef(ref);
   const row = await tx
     .selectFrom('app_artifacts')
-    .select('id')
+    .selectAll()
     .where('digest', '=', digest)
     .executeTakeFirst();
-  if (row) return;
-  throw new Problem('artifact_unknown', `${digest} has not been uploaded.`, {
-    errors: [{ pointer: '/artifact_ref', detail: 'has not been uploaded' }],
-  });
+  if (!row || (location !== null && location !== `${host}/${row.repository}`))
+    throw new Problem('artifact_unknown', `${ref} has not been registered or uploaded.`, {
+      errors: [{ pointer: '/artifact_ref', detail: 'has not been registered or uploaded' }],
+    });
+  if (row.state === 'deprecated' || row.state === 'retired')
+    throw new Problem('artifact_state', `${ref} is ${row.state}.`, { extensions: { state: row.state } });
+  return row;
 }

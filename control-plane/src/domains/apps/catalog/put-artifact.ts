@@ -1,13 +1,12 @@
 import type { Readable } from 'node:stream';
-import type { Selectable } from 'kysely';
 import type { Caller } from '../../../platform/auth/caller.ts';
 import { BlobError } from '../../../platform/blobs/blob-error.ts';
 import { keepBlob } from '../../../platform/blobs/keep-blob.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import type { AppArtifacts } from '../../../platform/db/generated/schema.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
+import type { ArtifactRow } from '../artifacts/move-artifact.ts';
 
 /** Receives the content of a payload before the transaction that records it. */
 export async function receiveArtifact(
@@ -36,13 +35,15 @@ export async function recordArtifact(
   tx: Tx,
   caller: Caller,
   { digest, bytes }: { digest: string; bytes: number },
-): Promise<Selectable<AppArtifacts>> {
+): Promise<ArtifactRow> {
   await tx
     .insertInto('app_artifacts')
     .values({
       id: newId(),
       digest,
+      payload_digest: digest,
       bytes: BigInt(bytes),
+      state_reason: 'Uploaded',
       uploaded_by: caller.id,
       uploaded_by_name: caller.name.slice(0, 320),
     })
@@ -53,6 +54,7 @@ export async function recordArtifact(
     .selectAll()
     .where('digest', '=', digest)
     .executeTakeFirstOrThrow();
+  if (row.state === 'retired') throw new Problem('artifact_state', `${digest} was retired.`);
   await keepBlob(tx, { digest, tenantId: null, subjectType: 'app_artifact', subjectId: row.id });
   return row;
 }

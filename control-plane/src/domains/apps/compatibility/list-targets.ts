@@ -8,7 +8,7 @@ import { moneyJson, multiplyMoney } from '../../../platform/money.ts';
 import type { Services } from '../../../platform/services.ts';
 import { listCapacity, type Capacity } from '../../allocations/capacity.ts';
 import { findRequestPrice } from '../../billing/app-usage/find-app-price.ts';
-import { findOffered } from '../catalog/find-manifests.ts';
+import { findLaunchable } from '../catalog/find-launchable.ts';
 import { firstClosedGate } from '../instances/gates/gates.ts';
 import { takeSnapshot } from '../instances/gates/take-snapshot.ts';
 import { findTakenPorts } from '../instances/take-ports.ts';
@@ -26,7 +26,7 @@ export async function listTargets(
   query: { app_slug: string; limit: number; page?: string },
 ): Promise<Page<AppTarget> & { request_price: RequestPrice | null }> {
   const after = decodePage(query.page, ['uuid']);
-  const version = await findOffered(tx, query.app_slug);
+  const version = await findLaunchable(tx, query.app_slug, project.id);
   if (!version) throw notFound();
   const found = await listCapacity(tx, project.id, { after, limit: query.limit + 1 });
   const page = toPage(found, query.limit, ({ id }) => [id]);
@@ -40,7 +40,7 @@ export async function listTargets(
     organizationId: project.organization_id,
     projectId: project.id,
     createdBy: caller.id,
-    secrets: version.secrets,
+    version,
     offered: true,
   };
   return await withRole(tx, 'gpuaas_worker', async () => {

@@ -30,7 +30,7 @@ export async function admitInstance(
     organizationId: instance.organization_id,
     projectId: instance.project_id,
     createdBy: instance.created_by,
-    secrets: version.secrets,
+    version,
     offered: (await findOffered(tx, instance.app_slug)) !== null,
   };
   const snapshot = await takeSnapshot(services, tx, request, capacityOf(allocation));

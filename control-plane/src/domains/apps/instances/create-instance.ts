@@ -10,7 +10,7 @@ import { findAllocation } from '../../allocations/find-allocation.ts';
 import type { AllocationRow } from '../../allocations/transition-allocation.ts';
 import { findProject } from '../../tenancy/projects/find-project.ts';
 import type { VersionRow } from '../catalog/describe-manifest.ts';
-import { findOffered } from '../catalog/find-manifests.ts';
+import { lockLaunchable } from '../catalog/find-launchable.ts';
 import { judgeCompatibility } from '../compatibility/judge-compatibility.ts';
 import { isSettable } from '../executors/allocation/runner/write-spec.ts';
 import { admitInstance } from './admit-instance.ts';
@@ -38,7 +38,7 @@ export async function createInstance(
     lock: true,
   });
   if (allocation.project_id !== project.id) throw notFound();
-  const version = await findOffered(tx, request.app_slug);
+  const version = await withRole(tx, 'gpuaas_worker', () => lockLaunchable(tx, request.app_slug, project.id));
   if (!version) throw new Problem('app_unknown', `There is no app ${request.app_slug}.`);
   requireCompatible(version, allocation);
   const parameters = requireParameters(version, request);

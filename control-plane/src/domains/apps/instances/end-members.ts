@@ -1,3 +1,4 @@
+import type { AppReason } from '@gpuaas/contracts/generated/reasons.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Teardown } from '../../../platform/db/stored-types.ts';
 import { present } from '../../../platform/present.ts';
@@ -9,6 +10,8 @@ export interface MemberEnd {
   teardown: Teardown | null;
   /** Why there is no evidence yet. */
   open: string | null;
+  /** The reason if the platform could not work in the machine. */
+  blockedBy: AppReason | null;
 }
 
 /** How soon a machine is asked again for evidence that is missing. */
@@ -24,7 +27,7 @@ export async function endMembers(
   const now = clock.now();
   const dueSeconds = policies.get('apps.teardown_deadline_seconds');
   const status = present(instance.ending, `ending of app instance ${instance.id}`);
-  for (const { memberId, teardown, open } of ends) {
+  for (const { memberId, teardown, open, blockedBy } of ends) {
     await tx
       .updateTable('app_instance_members')
       .set({
@@ -33,6 +36,7 @@ export async function endMembers(
         ended_at: now,
         observe_at: teardown ? null : new Date(now.getTime() + ASK_AGAIN_MS),
         teardown_due_at: new Date(now.getTime() + dueSeconds * 1000),
+        teardown_blocked_by: blockedBy,
       })
       .where('id', '=', memberId)
       .execute();
@@ -62,7 +66,12 @@ export async function proveTeardown(
 ): Promise<void> {
   const proved = await tx
     .updateTable('app_instance_members')
-    .set({ teardown: JSON.stringify(teardown), teardown_proved_at: now, observe_at: null })
+    .set({
+      teardown: JSON.stringify(teardown),
+      teardown_proved_at: now,
+      teardown_blocked_by: null,
+      observe_at: null,
+    })
     .where('id', '=', memberId)
     .where('teardown', 'is', null)
     .returning('id')

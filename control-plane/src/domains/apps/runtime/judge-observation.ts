@@ -16,7 +16,11 @@ export function judgeObservation(
   if (signal !== null)
     return failed('exit_nonzero', `The program was ended by ${signalName(signal)}`, exitCode);
   if (exitCode === null)
-    return failed('node_lost', 'The process is gone and left no exit code: the machine was restarted', null);
+    return failed(
+      'node_lost',
+      'The process is gone and left no exit code: the machine was restarted, or its supervisor was ended',
+      null,
+    );
   if (exitCode !== 0) return failed('exit_nonzero', `The program ended with exit code ${exitCode}`, exitCode);
   if (kind === 'job')
     return { ending: 'succeeded', reason: null, exitCode, message: 'The program ended with exit code 0' };

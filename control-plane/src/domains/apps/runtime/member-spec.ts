@@ -30,23 +30,27 @@ function portVariable(name: string): string {
   return `PORT_${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
+/** Content by digest that a member gets. */
+export interface PayloadContent {
+  digest: string;
+  size: number;
+}
+
 /** What the runner is asked to start. */
 export function memberSpec(
   blobs: Blobs,
   loaded: LoadedInstance,
   member: MemberRow,
-  { secrets, artifactBytes }: { secrets: ReadonlyMap<string, string>; artifactBytes: number },
+  { secrets, content }: { secrets: ReadonlyMap<string, string>; content: PayloadContent | null },
 ): MemberSpec {
   const { version } = loaded;
-  const { artifact_ref: digest, artifact_format: kind } = version;
+  const { artifact_format: kind } = version;
   return {
     memberId: member.id,
     command: version.runtime_profile.command,
     env: memberEnvironment(loaded, member, secrets),
     payload:
-      digest === null || kind === null
-        ? null
-        : { digest, size: artifactBytes, kind, open: () => blobs.open(digest) },
+      content === null || kind === null ? null : { ...content, kind, open: () => blobs.open(content.digest) },
     ports: member.ports,
     limits: { memoryBytes: null, openFiles: null, logBytes: LOG_BYTES_IN_MACHINE },
   };

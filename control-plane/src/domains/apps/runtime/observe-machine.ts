@@ -132,8 +132,16 @@ async function failUnreachable(
 /** An ended member whose evidence is missing is looked for again. */
 async function proveLate(services: RuntimeServices, member: DueMember): Promise<void> {
   const until = services.clock.now();
-  const { teardown } = await tearDown(services, member, { graceSeconds: 0, until });
-  if (!teardown) return;
+  const { teardown, blockedBy } = await tearDown(services, member, { graceSeconds: 0, until });
+  if (!teardown) {
+    await services.db
+      .updateTable('app_instance_members')
+      .set({ teardown_blocked_by: blockedBy })
+      .where('id', '=', member.id)
+      .where('teardown', 'is', null)
+      .execute();
+    return;
+  }
   await services.db.transaction().execute(async (tx) => {
     const instance = await lockInstance(tx, member.instance_id);
     await proveTeardown(tx, services.clock.now(), instance, member.id, teardown);

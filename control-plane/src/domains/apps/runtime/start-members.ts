@@ -7,7 +7,7 @@ import { lockInstance } from '../instances/move-instance.ts';
 import { recordAppEvent } from '../instances/record-event.ts';
 import { isEnding, loadInstance, type LoadedInstance } from './load-instance.ts';
 import { platformVariables } from '../platform-door/platform-variables.ts';
-import { memberSpec } from './member-spec.ts';
+import { memberSpec, type PayloadContent } from './member-spec.ts';
 import { takeSecrets } from './member-secrets.ts';
 import { outcomeOf, type StartOutcome } from './start-outcome.ts';
 import type { RuntimeServices } from './runtime-services.ts';
@@ -41,8 +41,8 @@ async function startOne(services: RuntimeServices, loaded: LoadedInstance, membe
   const { instance, version } = loaded;
   const own = platformVariables(services, loaded);
   const secrets = await takeSecrets(services, member.id, instance.project_id, version.secrets, own);
-  const artifactBytes = await sizeOf(services, version.artifact_ref);
-  const spec = memberSpec(blobs, loaded, member, { secrets, artifactBytes });
+  const content = await payloadOf(services, version.artifact_ref);
+  const spec = memberSpec(blobs, loaded, member, { secrets, content });
   const calledOff = new AbortController();
   const watch = setInterval(() => {
     isEnding(db, instance.id).then(
@@ -66,14 +66,15 @@ async function startOne(services: RuntimeServices, loaded: LoadedInstance, membe
   }
 }
 
-async function sizeOf({ db }: RuntimeServices, digest: string | null): Promise<number> {
-  if (digest === null) return 0;
+/** The content that an artifact delivers; its own digest, or that of its layer in the registry. */
+async function payloadOf({ db }: RuntimeServices, digest: string | null): Promise<PayloadContent | null> {
+  if (digest === null) return null;
   const row = await db
     .selectFrom('app_artifacts')
-    .select('bytes')
+    .select(['payload_digest', 'bytes'])
     .where('digest', '=', digest)
     .executeTakeFirstOrThrow();
-  return Number(row.bytes);
+  return { digest: row.payload_digest, size: Number(row.bytes) };
 }
 
 /** Once for each member, however often it is started. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { GuestError } from '../executors/allocation/guest-error.ts';
+import { GuestError, type GuestFailure } from '../executors/allocation/guest-error.ts';
 import type { Guest } from '../executors/allocation/guest.ts';
 import type { TeardownEvidence } from '../executors/allocation/members.ts';
 import { observeGuest, removeMember, stopMember } from '../executors/allocation/run-members.ts';
@@ -10,8 +10,10 @@ import type { RuntimeServices } from './runtime-services.ts';
 
 const PAUSE_MS = 1000;
 
-/** Evidence, or why there is none yet. */
-export type TeardownResult = { teardown: Teardown; open: null } | { teardown: null; open: string };
+/** Evidence, or why there is none yet. `blockedBy` is set where the platform could not work in the machine. */
+export type TeardownResult =
+  | { teardown: Teardown; open: null; blockedBy: null }
+  | { teardown: null; open: string; blockedBy: GuestFailure | null };
 
 /**
  * Stops a member and removes its files, and says what was seen afterwards. A machine that does not answer is asked again
@@ -41,7 +43,8 @@ async function tryOnce(
     return { result: judgeEvidence(evidence), lasts: false };
   } catch (error) {
     if (!(error instanceof GuestError)) throw error;
-    return { result: { teardown: null, open: error.message }, lasts: error.reason !== 'node_lost' };
+    const { message, reason } = error;
+    return { result: { teardown: null, open: message, blockedBy: reason }, lasts: reason !== 'node_lost' };
   }
 }
 
@@ -72,11 +75,12 @@ function judgeEvidence({ processes, ports, files, forced, observedAt }: Teardown
         observed_at: observedAt.toISOString(),
       },
       open: null,
+      blockedBy: null,
     };
   const left = [
     ...(processes > 0 ? [`${processes} processes`] : []),
     ...(ports.length > 0 ? [`port ${ports.join(', ')}`] : []),
     ...(files ? ['files'] : []),
   ];
-  return { teardown: null, open: `Still in the machine: ${left.join(', ')}.` };
+  return { teardown: null, open: `Still in the machine: ${left.join(', ')}.`, blockedBy: null };
 }

@@ -170,7 +170,16 @@ export interface AppArtifacts {
   bytes: bigint;
   digest: string;
   id: string;
-  state: Generated<"active" | "draft">;
+  media_type: string | null;
+  payload_digest: string;
+  registered_tag: string | null;
+  repository: string | null;
+  state: Generated<"active" | "canary" | "deprecated" | "draft" | "retired" | "staged">;
+  state_changed_at: Generated<Timestamp>;
+  state_reason: string;
+  trust_checked_at: Generated<Timestamp>;
+  trust_key: string | null;
+  trust_verdict: Generated<"digest_mismatch" | "trusted" | "unsigned" | "untrusted">;
   uploaded_at: Generated<Timestamp>;
   uploaded_by: string;
   uploaded_by_name: string;
@@ -211,6 +220,10 @@ export interface AppInstanceMembers {
   started_at: Timestamp | null;
   status: Generated<"created" | "failed" | "running" | "starting" | "stopped" | "stopping" | "succeeded">;
   teardown: StoredTeardown | null;
+  /**
+   * Why the last attempt to prove the teardown could not work in the machine, as a reason of the closed list.
+   */
+  teardown_blocked_by: AppReason | null;
   teardown_due_at: Timestamp | null;
   teardown_proved_at: Timestamp | null;
   unreachable_since: Timestamp | null;
@@ -269,6 +282,8 @@ export interface AppManifestVersions {
   artifact_format: "file" | "tar" | null;
   artifact_kind: "controller" | "launchable" | "oci";
   artifact_ref: string | null;
+  artifact_repository: string | null;
+  canary_percent: number | null;
   compatibility: StoredAppCompatibility;
   cors_origins: string[];
   description: string;
@@ -279,10 +294,11 @@ export interface AppManifestVersions {
   published_at: Generated<Timestamp>;
   published_by: string;
   published_by_name: string;
+  rolled_back_at: Timestamp | null;
   runtime_profile: StoredAppRuntime;
   secrets: string[];
   slug: string;
-  state: Generated<"active" | "draft">;
+  state: Generated<"active" | "canary" | "draft">;
   version: string;
 }
 

@@ -9,7 +9,8 @@ export interface GuestSshOptions extends SessionOptions {
   hostKey: string;
   hostname: string;
   username: string;
-  authorizedKeys: readonly string[];
+  /** Asked at every login: the tenant may change them. */
+  authorizedKeys: () => Promise<readonly string[]>;
   network: GuestNetwork;
 }
 
@@ -25,7 +26,6 @@ const LOGIN_GRACE_MS = 30_000;
 
 /** The guest's SSH server on its own loopback port. */
 export function serveSsh(options: GuestSshOptions): Promise<GuestSsh> {
-  const keys = parseKeys(options.authorizedKeys);
   const connections = new Set<Connection>();
   let sessions = 0;
   const ssh = new ssh2.Server(
@@ -34,7 +34,12 @@ export function serveSsh(options: GuestSshOptions): Promise<GuestSsh> {
       connections.add(connection);
       connection.on('error', () => undefined);
       const grace = setTimeout(() => connection.end(), LOGIN_GRACE_MS);
-      connection.on('authentication', (login) => authenticate(login, options.username, keys));
+      connection.on('authentication', (login) => {
+        options.authorizedKeys().then(
+          (lines) => authenticate(login, options.username, parseKeys(lines)),
+          () => login.reject(['publickey']),
+        );
+      });
       connection.on('ready', () => {
         clearTimeout(grace);
         serveSessions(connection);

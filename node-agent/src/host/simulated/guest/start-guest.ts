@@ -15,6 +15,7 @@ import {
   NoContainmentError,
   type BootedSandbox,
 } from './boot-sandbox.ts';
+import { readAuthorizedKeys, writeAuthorizedKeys } from './authorized-keys.ts';
 import { bootLines, consoleFile } from './console-log.ts';
 import { sessionCommand } from './session-command.ts';
 import { ownHome } from './guest-user.ts';
@@ -56,6 +57,7 @@ export async function startGuest(vm: VmDefinition): Promise<Guest> {
   await ensureFolder(guest_folder);
   const system = join(guest_folder, 'system');
   const owner = await ownHome(home, plan.allocation_id);
+  await writeAuthorizedKeys(vm, owner);
   await writeSystemFiles(system, plan, { driver: !vm.without_driver });
   const memory = limitMemory(dirname(dirname(guest_folder)), plan.allocation_id);
   const sandbox: Sandbox = {
@@ -86,7 +88,7 @@ export async function startGuest(vm: VmDefinition): Promise<Guest> {
       hostKey,
       hostname: plan.hostname,
       username: plan.username,
-      authorizedKeys: plan.ssh_authorized_keys,
+      authorizedKeys: () => readAuthorizedKeys(home),
       entry: pids
         ? { problem: null, command: (argv, environment) => sessionCommand(sandbox, pids, argv, environment) }
         : { problem: power.problem },

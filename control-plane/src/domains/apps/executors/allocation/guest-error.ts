@@ -4,6 +4,7 @@ export type GuestFailure =
   | 'node_lost'
   | 'disk_full'
   | 'permissions'
+  | 'rejected'
   | 'digest_mismatch'
   | 'executor_error';
 

@@ -10,7 +10,7 @@ import {
 import type { TunnelHub } from '../../../access/tunnel/tunnel-hub.ts';
 import { decryptAccessKey } from '../../../allocations/connection/access-key.ts';
 import { findMachines, type Machine } from '../../../allocations/connection/find-machines.ts';
-import { GuestError } from './guest-error.ts';
+import { GuestError, type GuestFailure } from './guest-error.ts';
 import type { Guest } from './guest.ts';
 import { listenOverSsh } from './listen-over-ssh.ts';
 import { runOverSsh } from './run-over-ssh.ts';
@@ -22,6 +22,8 @@ export interface GuestAccess {
 }
 
 const SSH_PORT = 22;
+/** The host's code for a port of the machine on which nothing listens. */
+export const NOBODY_LISTENS = 'guest_unreachable';
 
 /** Enters the machine of an allocation as the terminal does: over the tunnel, with the allocation's own key. */
 export async function openGuest(access: GuestAccess, allocationId: string): Promise<Guest> {
@@ -47,8 +49,8 @@ async function connect({ services, hub }: GuestAccess, allocationId: string): Pr
     port: SSH_PORT,
   }).catch(rethrowUnreachable);
   const client = await logIn(stream, { ...connection, privateKey }).catch((error: unknown) => {
-    if (error instanceof GuestUnreachableError) throw new GuestError('access_lost', error.message);
-    throw error;
+    if (!(error instanceof GuestUnreachableError)) throw error;
+    throw new GuestError(refusesUs(error.cause) ? 'access_lost' : 'node_lost', error.message);
   });
   // A pending command fails through its channel.
   client.on('error', () => undefined);
@@ -66,5 +68,24 @@ export async function findMachine({ db }: Pick<Services, 'db'>, allocationId: st
 /** A host that answers gives a code; any other text means that it did not answer. */
 export function rethrowUnreachable(error: unknown): never {
   if (!(error instanceof GuestUnreachableError)) throw error;
-  throw new GuestError(/^[a-z_]+$/.test(error.message) ? 'access_lost' : 'node_lost', error.message);
+  const isCode = /^[a-z_]+$/.test(error.message);
+  throw new GuestError(isCode ? (CODES[error.message] ?? 'executor_error') : 'node_lost', error.message);
+}
+
+/** Codes of a host that the machine or its tenant is the cause of. */
+const CODES: Readonly<Record<string, GuestFailure>> = {
+  /** The machine is off, or starts. */
+  [NOBODY_LISTENS]: 'node_lost',
+  too_many_streams: 'node_lost',
+  allocation_released: 'access_lost',
+};
+
+/** An SSH server that answers and does not let us in; one that is silent or closes is being started, or ended. */
+function refusesUs(cause: unknown): boolean {
+  return (
+    typeof cause === 'object' &&
+    cause !== null &&
+    'level' in cause &&
+    (cause.level === 'client-authentication' || cause.level === 'handshake' || cause.level === 'protocol')
+  );
 }

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { GuestUnreachableError } from '../../../access/tunnel/guest-unreachable.ts';
 import { openGuestStream, PLATFORM_ACTOR } from '../../../access/tunnel/open-guest-stream.ts';
-import { GuestError } from './guest-error.ts';
-import { findMachine, rethrowUnreachable, type GuestAccess } from './open-guest.ts';
+import { findMachine, NOBODY_LISTENS, rethrowUnreachable, type GuestAccess } from './open-guest.ts';
 
 export type PortProbe = { kind: 'tcp' } | { kind: 'http'; path: string };
 
@@ -29,11 +29,11 @@ export async function probePort(
       allocationId,
       actorId: PLATFORM_ACTOR,
       port,
-    }).catch(rethrowUnreachable);
+    });
   } catch (error) {
-    if (error instanceof GuestError && error.reason === 'access_lost')
+    if (error instanceof GuestUnreachableError && error.message === NOBODY_LISTENS)
       return { ready: false, detail: `Nothing accepts connections on port ${port}.` };
-    throw error;
+    return rethrowUnreachable(error);
   }
   try {
     if (probe.kind === 'tcp') return { ready: true, detail: `Port ${port} accepts connections.` };

@@ -16,10 +16,9 @@ export async function runOverSsh(client: Client, options: GuestCommand): Promise
       if (error) reject(error);
       else resolve(output);
     };
-    const lost = (): void => settle(new GuestError('access_lost', 'The connection to the machine was lost.'));
+    const lost = (): void => settle(new GuestError('node_lost', 'The connection to the machine was lost.'));
     const timer = setTimeout(
-      () =>
-        settle(new GuestError('executor_error', `The machine did not answer within ${deadlineMs / 1000} s.`)),
+      () => settle(new GuestError('node_lost', `The machine did not answer within ${deadlineMs / 1000} s.`)),
       deadlineMs,
     );
     client.once('close', lost);
@@ -33,7 +32,7 @@ export async function runOverSsh(client: Client, options: GuestCommand): Promise
         length += chunk.length;
         chunks.push(chunk);
         if (length > maxBytes)
-          settle(new GuestError('executor_error', `The machine printed more than ${maxBytes} bytes.`));
+          settle(new GuestError('access_lost', `The machine printed more than ${maxBytes} bytes.`));
       });
       stream.stderr.resume();
       stream.on('close', () => settle(null, Buffer.concat(chunks)));

@@ -4,6 +4,7 @@ import { firstClosedGate, type Snapshot } from './gates.ts';
 
 const open: Snapshot = {
   offered: true,
+  refusal: null,
   missingSecrets: [],
   quota: [],
   exhausted: null,
@@ -35,6 +36,11 @@ describe('gates', () => {
   it.each<[string, Partial<Snapshot>, object]>([
     ['policy', { missingSecrets: ['KEY'] }, { gate: 'policy', outcome: 'reject', reason: 'rejected' }],
     ['policy', { offered: false }, { gate: 'policy', outcome: 'reject' }],
+    [
+      'policy',
+      { refusal: { reason: 'untrusted', message: 'It is not trusted.' } },
+      { gate: 'policy', outcome: 'reject', reason: 'untrusted', message: 'It is not trusted.' },
+    ],
     [
       'quota',
       { quota: [excess] },

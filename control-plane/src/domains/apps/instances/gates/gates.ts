@@ -11,6 +11,8 @@ export type Gate = components['schemas']['AppGate'];
 export interface Snapshot {
   /** The version that the instance starts from is still offered. */
   offered: boolean;
+  /** Why its version or artifact may not start any more. */
+  refusal: { reason: Gate['reason']; message: string } | null;
   missingSecrets: readonly string[];
   quota: readonly QuotaExcess[];
   exhausted: Pick<BudgetSpend, 'id' | 'scopeType' | 'currency' | 'monthlyMicros' | 'spentMicros'> | null;
@@ -38,8 +40,9 @@ export function firstClosedGate(snapshot: Snapshot): Gate | null {
   return null;
 }
 
-function policy({ offered, missingSecrets }: Snapshot): ReturnType<Check> {
+function policy({ offered, refusal, missingSecrets }: Snapshot): ReturnType<Check> {
   if (!offered) return reject('The app is no longer offered.');
+  if (refusal) return { outcome: 'reject', facts: {}, ...refusal };
   if (missingSecrets.length === 0) return null;
   const names = missingSecrets.join(', ');
   return reject(`The project has no secret ${names}.`, { missing_secrets: missingSecrets });

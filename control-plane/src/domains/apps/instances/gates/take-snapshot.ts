@@ -5,14 +5,16 @@ import type { Capacity } from '../../../allocations/capacity.ts';
 import { findExhaustedBudget } from '../../../billing/budgets/require-budgets.ts';
 import { checkIncrements, type CounterIncrement } from '../../../quotas/check-increments.ts';
 import { missingSecrets } from '../../../secrets/missing-secrets.ts';
+import type { VersionRow } from '../../catalog/describe-manifest.ts';
 import type { Snapshot } from './gates.ts';
+import { refuseVersion } from './refuse-version.ts';
 
 /** What an instance is about to take, or takes already in a dry run. */
 export interface Request {
   organizationId: string;
   projectId: string;
   createdBy: string;
-  secrets: readonly string[];
+  version: VersionRow;
   offered: boolean;
 }
 
@@ -23,7 +25,7 @@ export async function takeSnapshot(
   request: Request,
   capacity: Capacity,
 ): Promise<Snapshot> {
-  const { organizationId, projectId, createdBy, secrets, offered } = request;
+  const { organizationId, projectId, createdBy, version, offered } = request;
   const holders = [
     { holderType: 'project', holderId: projectId },
     { holderType: 'user', holderId: createdBy },
@@ -34,7 +36,8 @@ export async function takeSnapshot(
   }));
   return {
     offered,
-    missingSecrets: await missingSecrets(tx, projectId, secrets),
+    refusal: await refuseVersion(policies, tx, version),
+    missingSecrets: await missingSecrets(tx, projectId, version.secrets),
     quota: await checkIncrements(policies, tx, increments),
     exhausted: await findExhaustedBudget({ clock }, tx, {
       organizationId,

@@ -36,7 +36,7 @@ export async function callRunner(guest: Guest, call: RunnerCall): Promise<Runner
   await pushRunner(guest);
   const second = await tryRunner(guest, call);
   if (second) return second;
-  throw new GuestError('executor_error', 'The runner in the machine does not stay as it was put there.');
+  throw new GuestError('access_lost', 'The runner in the machine does not stay as it was put there.');
 }
 
 /** Puts the runner into the machine if it is missing or altered. */

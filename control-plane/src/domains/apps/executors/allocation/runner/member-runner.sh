@@ -394,13 +394,10 @@ copy_log() {
 
 # stop <member> <seconds>: asks its processes to end, and ends them after that time.
 verb_stop() {
-  member=$1 rounds=$(($2 * 5))
+  member=$1 rounds=$(($2 * 5)) forced_now=
   try mkdir -p "$root/ended"
-  ports=
-  if [ -r "$root/members/$member/ports" ]; then read -r ports < "$root/members/$member/ports"; fi
-  if [ ! -e "$root/ended/$member" ]; then
-    message=$( (LC_ALL=C printf '0 %s\n' "$ports" > "$root/ended/$member") 2>&1) || fail "$(why "$message")"
-  fi
+  declared_ports "$member"
+  mark_ended "$member" 0 || [ -e "$root/ended/$member" ] || fail "$(why "$message")"
   scan
   pids_of "$member"
   send TERM $pids
@@ -412,7 +409,10 @@ verb_stop() {
     pids_of "$member"
   done
   # A process that is stopped gets no other signal.
-  if [ -n "$pids" ]; then printf '1' 1<> "$root/ended/$member"; fi
+  if [ -n "$pids" ]; then
+    forced_now=1
+    mark_ended "$member" 1
+  fi
   waited=0
   while [ -n "$pids$keepers" ] && [ $waited -lt 50 ]; do
     send KILL $pids
@@ -425,6 +425,21 @@ verb_stop() {
   evidence "$member"
 }
 
+declared_ports() {
+  ports=
+  if [ -r "$root/members/$1/ports" ]; then read -r ports < "$root/members/$1/ports"; fi
+}
+
+# mark_ended <member> <forced>. A full disk still takes an empty file: it is the mark until there is room for the rest,
+# so that a member can be stopped although the disk is full.
+mark_ended() {
+  if [ ! -s "$root/ended/$1" ]; then
+    message=$( (LC_ALL=C printf '%s %s\n' "$2" "$ports" > "$root/ended/$1") 2>&1)
+  elif [ "$2" = 1 ]; then
+    printf '1' 1<> "$root/ended/$1"
+  fi
+}
+
 send() {
   signal=$1
   shift
@@ -433,6 +448,8 @@ send() {
 
 # remove <member>: its files, once it has no process.
 verb_remove() {
+  forced_now=
+  declared_ports "$1"
   scan
   pids_of "$1"
   if [ -z "$pids$keepers" ]; then
@@ -440,14 +457,17 @@ verb_remove() {
       chmod -R u+rwx "$root/members/$1"
       rm -rf "$root/members/$1"
     } 2> /dev/null
+    # Its files made room.
+    if [ -e "$root/ended/$1" ]; then mark_ended "$1" 0; fi
   fi
   evidence "$1"
 }
 
 evidence() {
-  count=0 forced=0 ports= files=false
+  count=0 forced=0 files=false
   for pid in $pids $keepers; do count=$((count + 1)); done
-  if [ -r "$root/ended/$1" ]; then read -r forced ports < "$root/ended/$1"; fi
+  if [ -s "$root/ended/$1" ]; then read -r forced ports < "$root/ended/$1"; fi
+  forced=${forced_now:-$forced}
   if [ -e "$root/members/$1" ]; then files=true; fi
   if [ "$forced" = 1 ]; then forced=true; else forced=false; fi
   printf '{"processes":%s,"ports":%s,"files":%s,"forced":%s}\n' $count "$(taken $ports)" $files $forced

@@ -98,7 +98,7 @@ describe('the answer of the runner', () => {
     ['disk_full', 'disk_full'],
     ['permissions', 'permissions'],
     ['digest_mismatch', 'digest_mismatch'],
-    ['port_taken', 'executor_error'],
+    ['port_taken', 'rejected'],
     ['something new', 'executor_error'],
     [7, 'executor_error'],
   ])('names the reason of %s', (error, reason) => {

@@ -6,7 +6,7 @@ const RUNNER_FAILURES: Readonly<Record<string, [GuestFailure, string]>> = {
   disk_full: ['disk_full', 'The disk of the machine is full.'],
   permissions: ['permissions', 'The home folder of the machine cannot be written.'],
   digest_mismatch: ['digest_mismatch', 'The payload arrived with another digest.'],
-  port_taken: ['executor_error', 'A port of the member is in use in the machine.'],
+  port_taken: ['rejected', 'A port of the member is in use in the machine.'],
   not_started: ['executor_error', 'The supervisor of the member did not start.'],
   ended: ['executor_error', 'The member was stopped; it does not start again.'],
 };
@@ -15,7 +15,7 @@ const RUNNER_FAILURES: Readonly<Record<string, [GuestFailure, string]>> = {
 export function afterBegin(output: Buffer, nonce: string): Buffer {
   const begin = `gpuaas ${nonce} begin\n`;
   const at = output.indexOf(begin);
-  if (at < 0) throw new GuestError('executor_error', 'The runner in the machine gave no answer.');
+  if (at < 0) throw new GuestError('access_lost', 'The login shell of the machine does not run the runner.');
   return output.subarray(at + Buffer.byteLength(begin));
 }
 

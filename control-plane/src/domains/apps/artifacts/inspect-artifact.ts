@@ -1,0 +1,35 @@
+import type { Tx } from '../../../platform/db/database.ts';
+import type { Services } from '../../../platform/services.ts';
+import { findArtifact } from './move-artifact.ts';
+import { verifyContent } from './read-content.ts';
+import type { Signature } from './trust/cosign.ts';
+import { findSignatures, readSignatures } from './trust/read-signatures.ts';
+
+/** Content that was read before the transaction of a move, because reading may take long. */
+export interface Inspection {
+  signatures: readonly Signature[];
+}
+
+/** Reads in the caller's scope, as routes do. */
+export type Read = <T>(look: (tx: Tx) => Promise<T>) => Promise<T>;
+
+/** Reads the signatures of an artifact and, of a draft, the whole payload, whose digest is compared. */
+export async function inspectArtifact(
+  services: Pick<Services, 'blobs'>,
+  read: Read,
+  digest: string,
+): Promise<Inspection> {
+  const row = await read((tx) => findArtifact(tx, digest));
+  if (row.state === 'draft') await verifyContent(services, row.payload_digest);
+  return await inspectRegistered(services, read, row);
+}
+
+/** Reads the signatures beside a manifest of the registry; an upload has none. */
+export async function inspectRegistered(
+  services: Pick<Services, 'blobs'>,
+  read: Read,
+  artifact: { repository: string | null; digest: string },
+): Promise<Inspection> {
+  const signedBy = await read((tx) => findSignatures(tx, artifact));
+  return { signatures: signedBy === null ? [] : await readSignatures(services, signedBy) };
+}

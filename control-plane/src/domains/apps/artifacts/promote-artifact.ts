@@ -1,0 +1,80 @@
+import type { Tx } from '../../../platform/db/database.ts';
+import { Problem } from '../../../platform/http/problem.ts';
+import type { Services } from '../../../platform/services.ts';
+import type { Inspection } from './inspect-artifact.ts';
+import { lintArtifact } from './lint-artifact.ts';
+import { moveArtifact, wrongState, type ArtifactMove, type ArtifactRow } from './move-artifact.ts';
+import { canMove, stepsTo } from './states.ts';
+import { judgeSignatures } from './trust/cosign.ts';
+import { requireTrusted } from './trust/judge-trust.ts';
+
+type PromoteServices = Pick<Services, 'clock' | 'policies'>;
+
+/** One step of a locked artifact: to staged after its checks, to canary, or to active. */
+export async function promoteArtifact(
+  services: PromoteServices,
+  tx: Tx,
+  row: ArtifactRow,
+  { to, reason }: { to: 'staged' | 'canary' | 'active'; reason: string },
+  inspection: Inspection,
+): Promise<{ row: ArtifactRow; move: ArtifactMove }> {
+  // A roll-back has its own operation.
+  if (!canMove(row.state, to) || (to === 'staged' && row.state !== 'draft')) throw wrongState(row, to);
+  const judged = await recordTrust(services, tx, row, inspection);
+  requireTrusted(services.policies, judged);
+  if (to === 'staged') await requireLint(services, tx, judged);
+  return await moveArtifact(services, tx, judged, to, reason);
+}
+
+/** Promotes a locked artifact through every state to the target. One that is there must still be trusted. */
+export async function promoteThrough(
+  services: PromoteServices,
+  tx: Tx,
+  row: ArtifactRow,
+  { target, reason }: { target: 'canary' | 'active'; reason: string },
+  inspection: Inspection,
+): Promise<ArtifactMove[]> {
+  const steps = stepsTo(row.state, target);
+  if (!steps) throw wrongState(row, target);
+  let current = await recordTrust(services, tx, row, inspection);
+  requireTrusted(services.policies, current);
+  const moves: ArtifactMove[] = [];
+  for (const to of steps) {
+    if (to === 'staged') await requireLint(services, tx, current);
+    const moved = await moveArtifact(services, tx, current, to, reason);
+    current = moved.row;
+    moves.push(moved.move);
+  }
+  return moves;
+}
+
+/** Records what the signatures say under the keys of the policy. */
+export async function recordTrust(
+  { clock, policies }: PromoteServices,
+  tx: Tx,
+  { digest }: { digest: string },
+  { signatures }: Inspection,
+): Promise<ArtifactRow> {
+  const { verdict, key } = judgeSignatures(digest, signatures, policies.get('apps.trusted_publisher_keys'));
+  return await tx
+    .updateTable('app_artifacts')
+    .set({ trust_verdict: verdict, trust_key: key, trust_checked_at: clock.now() })
+    .where('digest', '=', digest)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+async function requireLint({ policies }: PromoteServices, tx: Tx, row: ArtifactRow): Promise<void> {
+  const versions = await tx
+    .selectFrom('app_manifest_versions')
+    .selectAll()
+    .where('artifact_ref', '=', row.digest)
+    .orderBy('slug')
+    .orderBy('version')
+    .execute();
+  const maximum = policies.get('apps.max_artifact_bytes');
+  const errors = lintArtifact({ bytes: Number(row.bytes) }, versions, maximum);
+  if (errors.length === 0) return;
+  const [first] = errors;
+  throw new Problem('artifact_lint_failed', `${row.digest}: ${first?.pointer} ${first?.detail}.`, { errors });
+}

@@ -1,0 +1,156 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { atPlatform, authorize, type Caller } from '../../../platform/auth/caller.ts';
+import type { AuditTarget, Handlers } from '../../../platform/http/operation.ts';
+import { streamOf } from '../../../platform/http/strict-body.ts';
+import type { Services } from '../../../platform/services.ts';
+import { receiveArtifact, recordArtifact } from '../catalog/put-artifact.ts';
+import { describeArtifact } from './describe-artifact.ts';
+import { inspectArtifact, inspectRegistered } from './inspect-artifact.ts';
+import { listArtifacts } from './list-artifacts.ts';
+import {
+  auditTarget,
+  findArtifact,
+  lockArtifact,
+  type ArtifactMove,
+  type ArtifactRow,
+} from './move-artifact.ts';
+import { promoteArtifact, recordTrust } from './promote-artifact.ts';
+import { registerArtifact, resolveArtifact } from './register-artifact.ts';
+import { deprecateArtifact, retireArtifact } from './retire-artifact.ts';
+import { rollBackArtifact } from './roll-back-artifact.ts';
+
+/** As the contract says (`x-max-stream-bytes`). */
+const MAX_PAYLOAD_BYTES = 512 * 1024 * 1024;
+
+type ArtifactOperations = Pick<
+  operations,
+  | 'listAppArtifacts'
+  | 'getAppArtifact'
+  | 'putAppArtifact'
+  | 'registerAppArtifact'
+  | 'verifyAppArtifact'
+  | 'stageAppArtifact'
+  | 'promoteAppArtifact'
+  | 'rollBackAppArtifact'
+  | 'deprecateAppArtifact'
+  | 'retireAppArtifact'
+>;
+
+interface Moved {
+  row: ArtifactRow;
+  move: ArtifactMove;
+}
+
+/** `host` is the name of the registry in references to artifacts. */
+export function appArtifactRoutes(services: Services, host: string): Handlers<ArtifactOperations, Caller> {
+  const { policies } = services;
+  const publisher = (caller: Caller): void => authorize(caller, 'app_manifest.manage', atPlatform);
+  const described = (row: ArtifactRow) => describeArtifact({ policies, host }, row);
+  const targetOf = (digest: string): AuditTarget => ({ targetType: 'app_artifact', targetId: digest });
+  /** The reply to a move, whose audit row is that of the operation. */
+  const replyTo = ({ row, move }: Moved, audit: (target: AuditTarget) => void) => {
+    audit(auditTarget(move));
+    return { status: 200 as const, body: described(row) };
+  };
+  return {
+    listAppArtifacts({ caller, query, read }) {
+      publisher(caller);
+      return read(async (tx) => {
+        const { rows, next_page } = await listArtifacts(tx, query);
+        return { status: 200, body: { items: rows.map(described), next_page } };
+      });
+    },
+    getAppArtifact({ caller, params, read }) {
+      publisher(caller);
+      return read(async (tx) => ({
+        status: 200,
+        body: described(await findArtifact(tx, params.artifact_digest)),
+      }));
+    },
+    async putAppArtifact({ caller, params, request, audit, mutate }) {
+      const digest = params.artifact_digest;
+      audit(targetOf(digest));
+      publisher(caller);
+      const { bytes } = await receiveArtifact(services, streamOf(request), digest, MAX_PAYLOAD_BYTES);
+      return await mutate(async (tx) => ({
+        status: 200,
+        body: described(await recordArtifact(tx, caller, { digest, bytes })),
+      }));
+    },
+    async registerAppArtifact({ caller, body, audit, read, mutate }) {
+      audit({ ...targetOf(body.repository), detail: { reference: body.reference } });
+      publisher(caller);
+      const resolved = await resolveArtifact(services, read, body);
+      const inspection = await inspectRegistered(services, read, resolved);
+      return await mutate(async (tx) => {
+        const { row, fresh } = await registerArtifact(tx, caller, resolved);
+        audit({ ...targetOf(row.digest), after: { state: row.state }, detail: { ...body } });
+        const judged = fresh ? await recordTrust(services, tx, row, inspection) : row;
+        return { status: 200, body: described(judged) };
+      });
+    },
+    async verifyAppArtifact({ caller, params, audit, read, mutate }) {
+      const digest = params.artifact_digest;
+      audit(targetOf(digest));
+      publisher(caller);
+      const inspection = await inspectArtifact(services, read, digest);
+      return await mutate(async (tx) => {
+        const before = await lockArtifact(tx, digest);
+        const after = await recordTrust(services, tx, before, inspection);
+        audit({
+          ...targetOf(digest),
+          before: { verdict: before.trust_verdict },
+          after: { verdict: after.trust_verdict },
+        });
+        return { status: 200, body: described(after) };
+      });
+    },
+    async stageAppArtifact({ caller, params, body, audit, read, mutate }) {
+      const digest = params.artifact_digest;
+      audit(targetOf(digest));
+      publisher(caller);
+      const inspection = await inspectArtifact(services, read, digest);
+      return await mutate(async (tx) => {
+        const step = { to: 'staged', reason: body.reason } as const;
+        const row = await lockArtifact(tx, digest);
+        return replyTo(await promoteArtifact(services, tx, row, step, inspection), audit);
+      });
+    },
+    async promoteAppArtifact({ caller, params, body, audit, read, mutate }) {
+      const digest = params.artifact_digest;
+      audit(targetOf(digest));
+      publisher(caller);
+      const inspection = await inspectArtifact(services, read, digest);
+      return await mutate(async (tx) => {
+        const row = await lockArtifact(tx, digest);
+        return replyTo(await promoteArtifact(services, tx, row, body, inspection), audit);
+      });
+    },
+    rollBackAppArtifact({ caller, params, body, audit, mutate }) {
+      const digest = params.artifact_digest;
+      audit(targetOf(digest));
+      return mutate(async (tx) => {
+        publisher(caller);
+        const { apps, ...moved } = await rollBackArtifact(services, tx, digest, body.reason);
+        audit({ ...auditTarget(moved.move), detail: { reason: body.reason, apps } });
+        return { status: 200, body: described(moved.row) };
+      });
+    },
+    deprecateAppArtifact({ caller, params, body, audit, mutate }) {
+      audit(targetOf(params.artifact_digest));
+      return mutate(async (tx) => {
+        publisher(caller);
+        const row = await lockArtifact(tx, params.artifact_digest);
+        return replyTo(await deprecateArtifact(services, tx, row, body.reason), audit);
+      });
+    },
+    retireAppArtifact({ caller, params, body, audit, mutate }) {
+      audit(targetOf(params.artifact_digest));
+      return mutate(async (tx) => {
+        publisher(caller);
+        const row = await lockArtifact(tx, params.artifact_digest);
+        return replyTo(await retireArtifact(services, tx, row, body.reason), audit);
+      });
+    },
+  };
+}
