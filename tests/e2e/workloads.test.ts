@@ -56,6 +56,8 @@ describe.skipIf(!chromiumPath)('apps in the console (needs chromium)', () => {
     await page.locator('[data-stage=healthy]').waitFor();
     const shown = await page.locator('[data-stage]').evaluateAll(stages);
     expect(shown).toEqual(expect.arrayContaining(['created', 'starting', 'member_added', 'start_completed']));
+    await page.getByRole('region', { name: 'Output' }).getByText('notebook listens on').waitFor();
+    await page.getByText('Following live').waitFor();
     await runCell(page);
     const requests = page.getByTestId('requests');
     await expect.poll(async () => Number(await requests.textContent()), { timeout: LONG }).toBeGreaterThan(3);

@@ -66,5 +66,5 @@ export function LogView({ instanceId, member }: { instanceId: string; member: Ap
 
 function describe({ complete, text }: LogText, { log_bytes: bytes }: AppInstanceMember): string {
   if (complete) return `Complete, ${formatBytes(bytes)}`;
-  return text === '' ? 'No output yet' : 'Following live';
+  return text === '' ? 'Waiting for output' : 'Following live';
 }
