@@ -196,6 +196,14 @@ const multiplyingNothing: Record<string, string> = {
   setSkuEntitlement: ONE_EACH,
   activateAppManifestVersion: SWITCHES,
   withdrawAppManifest: ENDS,
+  setAppManifestCanary: SWITCHES,
+  rollBackAppManifest: ENDS,
+  verifyAppArtifact: ONE_EACH,
+  stageAppArtifact: SWITCHES,
+  promoteAppArtifact: SWITCHES,
+  rollBackAppArtifact: SWITCHES,
+  deprecateAppArtifact: ENDS,
+  retireAppArtifact: ENDS,
 };
 
 describe('mutations under /api/v1 that do not answer 201 or 202', () => {

@@ -2,7 +2,7 @@ import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
 import { findArtifact } from './move-artifact.ts';
 import { verifyContent } from './read-content.ts';
-import type { Signature } from './trust/cosign.ts';
+import type { Signature } from './trust/judge-signatures.ts';
 import { findSignatures, readSignatures } from './trust/read-signatures.ts';
 
 /** Content that was read before the transaction of a move, because reading may take long. */
@@ -32,4 +32,11 @@ export async function inspectRegistered(
 ): Promise<Inspection> {
   const signedBy = await read((tx) => findSignatures(tx, artifact));
   return { signatures: signedBy === null ? [] : await readSignatures(services, signedBy) };
+}
+
+/** Reads ahead of the transaction of a mutation. A refusal is thrown inside it, so that the mutation audits it. */
+export async function readAhead<T>(read: () => Promise<T>): Promise<{ result: Promise<T> }> {
+  const result = read();
+  await Promise.allSettled([result]);
+  return { result };
 }

@@ -5,7 +5,7 @@ import type { Inspection } from './inspect-artifact.ts';
 import { lintArtifact } from './lint-artifact.ts';
 import { moveArtifact, wrongState, type ArtifactMove, type ArtifactRow } from './move-artifact.ts';
 import { canMove, stepsTo } from './states.ts';
-import { judgeSignatures } from './trust/cosign.ts';
+import { judgeSignatures } from './trust/judge-signatures.ts';
 import { requireTrusted } from './trust/judge-trust.ts';
 
 type PromoteServices = Pick<Services, 'clock' | 'policies'>;

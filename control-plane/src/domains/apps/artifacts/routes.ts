@@ -5,7 +5,7 @@ import { streamOf } from '../../../platform/http/strict-body.ts';
 import type { Services } from '../../../platform/services.ts';
 import { receiveArtifact, recordArtifact } from '../catalog/put-artifact.ts';
 import { describeArtifact } from './describe-artifact.ts';
-import { inspectArtifact, inspectRegistered } from './inspect-artifact.ts';
+import { inspectArtifact, inspectRegistered, readAhead, type Read } from './inspect-artifact.ts';
 import { listArtifacts } from './list-artifacts.ts';
 import {
   auditTarget,
@@ -47,6 +47,11 @@ export function appArtifactRoutes(services: Services, host: string): Handlers<Ar
   const publisher = (caller: Caller): void => authorize(caller, 'app_manifest.manage', atPlatform);
   const described = (row: ArtifactRow) => describeArtifact({ policies, host }, row);
   const targetOf = (digest: string): AuditTarget => ({ targetType: 'app_artifact', targetId: digest });
+  const inspected = (caller: Caller, read: Read, digest: string) =>
+    readAhead(async () => {
+      publisher(caller);
+      return await inspectArtifact(services, read, digest);
+    });
   /** The reply to a move, whose audit row is that of the operation. */
   const replyTo = ({ row, move }: Moved, audit: (target: AuditTarget) => void) => {
     audit(auditTarget(move));
@@ -79,10 +84,13 @@ export function appArtifactRoutes(services: Services, host: string): Handlers<Ar
     },
     async registerAppArtifact({ caller, body, audit, read, mutate }) {
       audit({ ...targetOf(body.repository), detail: { reference: body.reference } });
-      publisher(caller);
-      const resolved = await resolveArtifact(services, read, body);
-      const inspection = await inspectRegistered(services, read, resolved);
+      const resolving = await readAhead(async () => {
+        publisher(caller);
+        const artifact = await resolveArtifact(services, read, body);
+        return { artifact, inspection: await inspectRegistered(services, read, artifact) };
+      });
       return await mutate(async (tx) => {
+        const { artifact: resolved, inspection } = await resolving.result;
         const { row, fresh } = await registerArtifact(tx, caller, resolved);
         audit({ ...targetOf(row.digest), after: { state: row.state }, detail: { ...body } });
         const judged = fresh ? await recordTrust(services, tx, row, inspection) : row;
@@ -92,11 +100,11 @@ export function appArtifactRoutes(services: Services, host: string): Handlers<Ar
     async verifyAppArtifact({ caller, params, audit, read, mutate }) {
       const digest = params.artifact_digest;
       audit(targetOf(digest));
-      publisher(caller);
-      const inspection = await inspectArtifact(services, read, digest);
+      const inspection = await inspected(caller, read, digest);
       return await mutate(async (tx) => {
+        const found = await inspection.result;
         const before = await lockArtifact(tx, digest);
-        const after = await recordTrust(services, tx, before, inspection);
+        const after = await recordTrust(services, tx, before, found);
         audit({
           ...targetOf(digest),
           before: { verdict: before.trust_verdict },
@@ -108,22 +116,22 @@ export function appArtifactRoutes(services: Services, host: string): Handlers<Ar
     async stageAppArtifact({ caller, params, body, audit, read, mutate }) {
       const digest = params.artifact_digest;
       audit(targetOf(digest));
-      publisher(caller);
-      const inspection = await inspectArtifact(services, read, digest);
+      const inspection = await inspected(caller, read, digest);
       return await mutate(async (tx) => {
+        const found = await inspection.result;
         const step = { to: 'staged', reason: body.reason } as const;
         const row = await lockArtifact(tx, digest);
-        return replyTo(await promoteArtifact(services, tx, row, step, inspection), audit);
+        return replyTo(await promoteArtifact(services, tx, row, step, found), audit);
       });
     },
     async promoteAppArtifact({ caller, params, body, audit, read, mutate }) {
       const digest = params.artifact_digest;
       audit(targetOf(digest));
-      publisher(caller);
-      const inspection = await inspectArtifact(services, read, digest);
+      const inspection = await inspected(caller, read, digest);
       return await mutate(async (tx) => {
+        const found = await inspection.result;
         const row = await lockArtifact(tx, digest);
-        return replyTo(await promoteArtifact(services, tx, row, body, inspection), audit);
+        return replyTo(await promoteArtifact(services, tx, row, body, found), audit);
       });
     },
     rollBackAppArtifact({ caller, params, body, audit, mutate }) {

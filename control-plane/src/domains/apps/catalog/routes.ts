@@ -3,7 +3,7 @@ import { atPlatform, authorize, type Caller } from '../../../platform/auth/calle
 import type { Handlers } from '../../../platform/http/operation.ts';
 import { notFound, Problem } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
-import { inspectArtifact, type Inspection, type Read } from '../artifacts/inspect-artifact.ts';
+import { inspectArtifact, readAhead, type Inspection, type Read } from '../artifacts/inspect-artifact.ts';
 import { auditMoves } from '../artifacts/move-artifact.ts';
 import { activateVersion, withdrawManifest } from './activate-version.ts';
 import { describeManifest, describeVersion, summarizeManifest } from './describe-manifest.ts';
@@ -28,10 +28,12 @@ type CatalogOperations = Pick<
 /** `host` is the name of the registry in references to artifacts. */
 export function appCatalogRoutes(services: Services, host: string): Handlers<CatalogOperations, Caller> {
   const publisher = (caller: Caller): void => authorize(caller, 'app_manifest.manage', atPlatform);
-  const inspectVersion = async (read: Read, slug: string, version: string): Promise<Inspection> => {
-    const { artifact_ref: digest } = await read((tx) => findVersion(tx, { slug, version }));
-    return digest === null ? { signatures: [] } : await inspectArtifact(services, read, digest);
-  };
+  const inspectVersion = (caller: Caller, read: Read, slug: string, version: string) =>
+    readAhead(async (): Promise<Inspection> => {
+      publisher(caller);
+      const { artifact_ref: digest } = await read((tx) => findVersion(tx, { slug, version }));
+      return digest === null ? { signatures: [] } : await inspectArtifact(services, read, digest);
+    });
   return {
     listAppManifests: ({ query, read }) =>
       read(async (tx) => ({ status: 200, body: await listOffered(tx, host, query) })),
@@ -64,10 +66,10 @@ export function appCatalogRoutes(services: Services, host: string): Handlers<Cat
       const { app_slug: slug, app_version: wanted } = params;
       const target = { targetType: 'app_manifest', targetId: slug };
       audit(target);
-      publisher(caller);
-      const inspection = await inspectVersion(read, slug, wanted);
+      const inspection = await inspectVersion(caller, read, slug, wanted);
       return await mutate(async (tx) => {
-        const { before, version, moves } = await activateVersion(services, tx, slug, wanted, inspection);
+        const found = await inspection.result;
+        const { before, version, moves } = await activateVersion(services, tx, slug, wanted, found);
         await auditMoves(tx, { caller, request }, moves);
         audit({ ...target, before: { version: before }, after: { version: version.version } });
         return { status: 200, body: describeManifest(host, version) };
@@ -86,11 +88,10 @@ export function appCatalogRoutes(services: Services, host: string): Handlers<Cat
       const { version, percent, reason = 'Canary' } = body;
       const target = { targetType: 'app_manifest', targetId: params.app_slug, detail: { version, reason } };
       audit(target);
-      publisher(caller);
-      const inspection = await inspectVersion(read, params.app_slug, version);
+      const inspection = await inspectVersion(caller, read, params.app_slug, version);
       return await mutate(async (tx) => {
         const wanted = { slug: params.app_slug, version, percent, reason };
-        const change = await setCanary(services, tx, wanted, inspection);
+        const change = await setCanary(services, tx, wanted, await inspection.result);
         await auditMoves(tx, { caller, request }, change.moves);
         audit({ ...target, before: { percent: change.before }, after: { percent } });
         return { status: 200, body: describeVersion(host, change.version) };

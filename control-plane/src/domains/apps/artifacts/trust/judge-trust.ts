@@ -2,7 +2,7 @@ import type { AppReason } from '@gpuaas/contracts/generated/reasons.ts';
 import { Problem } from '../../../../platform/http/problem.ts';
 import type { Policies } from '../../../../platform/policy/policies.ts';
 import type { ArtifactRow } from '../move-artifact.ts';
-import { fingerprintsOf } from './cosign.ts';
+import { fingerprintsOf } from './judge-signatures.ts';
 
 /** What the policy accepts. */
 export interface TrustPolicy {

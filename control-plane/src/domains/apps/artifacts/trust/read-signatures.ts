@@ -6,7 +6,7 @@ import { findManifest } from '../registry/manifests.ts';
 import { isDigest } from '../registry/targets.ts';
 import { readContent } from '../read-content.ts';
 import { findSystemRepository } from '../system-repository.ts';
-import type { Signature } from './cosign.ts';
+import type { Signature } from './judge-signatures.ts';
 
 const MAX_STATEMENT_BYTES = 65_536;
 /** More than publishers of one artifact; each of them is read and verified. */
