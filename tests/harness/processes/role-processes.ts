@@ -28,12 +28,19 @@ export function roleProcesses(env: Record<string, string>): {
   const running = new Set<RoleProcess>();
   return {
     async start(role, more = {}) {
-      const [probePort, port] = [await freePort(), await freePort()];
+      const [probePort, port, appsPort] = [await freePort(), await freePort(), await freePort()];
       const own: Record<string, string> = hasPublicPort(role)
         ? { GPUAAS_PORT: String(port), GPUAAS_NODE_PORT: String(probePort) }
         : { GPUAAS_PROBE_PORT: String(probePort), GPUAAS_NODE_PORT: String(port) };
       const child = spawn(process.execPath, ['--disable-warning=DeprecationWarning', fileOf(role)], {
-        env: { PATH: process.env['PATH'], GPUAAS_LOG_LEVEL: 'error', ...env, ...own, ...more },
+        env: {
+          PATH: process.env['PATH'],
+          GPUAAS_LOG_LEVEL: 'error',
+          GPUAAS_APPS_PORT: String(appsPort),
+          ...env,
+          ...own,
+          ...more,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let said = '';

@@ -248,8 +248,9 @@ it('a machine that dies ends its own shells and no other machine', async () => {
   process.kill(pid, 'SIGKILL');
   await cut;
   await expect.poll(containers, { timeout: 10_000 }).toBe(0);
-  const states = (await machine.host.listVms()).map(({ allocation_id, state }) => [allocation_id, state]);
-  expect(states).toContainEqual([other.allocation_id, 'stopped']);
-  expect(states).toContainEqual([params.allocation_id, 'running']);
+  const states = async (): Promise<string[][]> =>
+    (await machine.host.listVms()).map(({ allocation_id, state }) => [allocation_id, state]);
+  await expect.poll(states, { timeout: 10_000 }).toContainEqual([other.allocation_id, 'stopped']);
+  expect(await states()).toContainEqual([params.allocation_id, 'running']);
   expect((await sshExec(client, 'echo still')).stdout).toBe('still\n');
 });
