@@ -16,6 +16,7 @@ const CONTRACT_FILES = [
   'generated/operations.ts',
   'generated/permissions.ts',
   'generated/problems.ts',
+  'generated/reasons.ts',
   'src/pipe-socket.ts',
   'src/operations.ts',
   'src/signing.ts',
