@@ -7,6 +7,7 @@ import { REPLICA_STREAM_PATH, STREAM_PROTOCOL, TUNNEL_PATH } from '@gpuaas/contr
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { openServices } from '@gpuaas/control-plane/roles/open-services';
+import { eventually } from '../harness/eventually.ts';
 import { addHost } from '../harness/fleet/fleet-rows.ts';
 import { identityFor } from '../harness/fleet/node-port.ts';
 import { residentMegabytes } from '../harness/processes/resident-memory.ts';
@@ -33,9 +34,11 @@ beforeAll(async () => {
   stops.push(() => roles.stop());
   platform = await roles.start('platform');
   worker = await roles.start('worker');
-  const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as {
-    people: { api_key: string }[];
-  };
+  // It answers before its people are there.
+  const written = await eventually('the demo people', () =>
+    readFile(join(dataDir, 'demo.json'), 'utf8').catch(() => null),
+  );
+  const demo = JSON.parse(written) as { people: { api_key: string }[] };
   apiKey = demo.people[0]!.api_key;
   const log = createLogger('test');
   log.level = 'silent';
