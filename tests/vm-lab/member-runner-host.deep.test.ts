@@ -9,7 +9,7 @@ import { privateAccounts } from '../harness/fleet/room-accounts.ts';
 import { openVmHost, VM_HOSTNAME } from '../harness/fleet/vm-host.ts';
 import { whyNoVmLab } from '../harness/fleet/vm-lab-needs.ts';
 import { startTestPlatform } from '../harness/platform.ts';
-import { mintToken } from './lab-steps.ts';
+import { mintToken, sellTinyMachines } from './lab-steps.ts';
 
 const obstacle = whyNoVmLab();
 
@@ -21,6 +21,7 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'on a real host', () => {
       await platform.stop();
     };
     await privateAccounts(host);
+    await sellTinyMachines(platform, host.image.digest);
     await host.startAgent(platform.nodeUrl, { GPUAAS_AGENT_TOKEN: await mintToken(platform) });
     const node = await eventually('the host', async () => {
       const { items } = await unwrap(platform.operator.GET('/api/v1/admin/nodes'));
