@@ -3,7 +3,13 @@ import { Problem } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Inspection } from './inspect-artifact.ts';
 import { lintArtifact } from './lint-artifact.ts';
-import { moveArtifact, wrongState, type ArtifactMove, type ArtifactRow } from './move-artifact.ts';
+import {
+  lockArtifact,
+  moveArtifact,
+  wrongState,
+  type ArtifactMove,
+  type ArtifactRow,
+} from './move-artifact.ts';
 import { canMove, stepsTo } from './states.ts';
 import { judgeSignatures } from './trust/judge-signatures.ts';
 import { requireTrusted } from './trust/judge-trust.ts';
@@ -26,14 +32,19 @@ export async function promoteArtifact(
   return await moveArtifact(services, tx, judged, to, reason);
 }
 
-/** Promotes a locked artifact through every state to the target. One that is there must still be trusted. */
+/**
+ * Promotes the artifact of a version through every state to the target. One that is there must still be trusted; a
+ * version without an artifact moves none.
+ */
 export async function promoteThrough(
   services: PromoteServices,
   tx: Tx,
-  row: ArtifactRow,
+  { artifact_ref: digest }: { artifact_ref: string | null },
   { target, reason }: { target: 'canary' | 'active'; reason: string },
   inspection: Inspection,
 ): Promise<ArtifactMove[]> {
+  if (digest === null) return [];
+  const row = await lockArtifact(tx, digest);
   const steps = stepsTo(row.state, target);
   if (!steps) throw wrongState(row, target);
   let current = await recordTrust(services, tx, row, inspection);

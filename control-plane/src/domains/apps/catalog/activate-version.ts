@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Inspection } from '../artifacts/inspect-artifact.ts';
-import { lockArtifact, type ArtifactMove } from '../artifacts/move-artifact.ts';
+import type { ArtifactMove } from '../artifacts/move-artifact.ts';
 import { promoteThrough } from '../artifacts/promote-artifact.ts';
 import type { ManifestRow, VersionRow } from './describe-manifest.ts';
 import { findVersion } from './find-manifests.ts';
@@ -20,17 +20,7 @@ export async function activateVersion(
   const candidate = await findVersion(tx, { slug, version });
   const reason = `${slug} ${version} was activated`;
   const ended = candidate.state === 'canary' ? null : await endCanary(services, tx, slug, reason);
-  const { artifact_ref: digest } = candidate;
-  const moves =
-    digest === null
-      ? []
-      : await promoteThrough(
-          services,
-          tx,
-          await lockArtifact(tx, digest),
-          { target: 'active', reason },
-          inspection,
-        );
+  const moves = await promoteThrough(services, tx, candidate, { target: 'active', reason }, inspection);
   await tx
     .updateTable('app_manifest_versions')
     .set({ state: 'draft' })

@@ -28,17 +28,7 @@ export async function setCanary(
   const active = await findOffered(tx, slug);
   const fault = faultOfCanary(active, candidate, percent, await findCanary(tx, slug));
   if (fault !== null) throw new Problem('app_canary_refused', `${slug} ${version} ${fault}.`);
-  const { artifact_ref: digest } = candidate;
-  const moves =
-    digest === null
-      ? []
-      : await promoteThrough(
-          services,
-          tx,
-          await lockArtifact(tx, digest),
-          { target: 'canary', reason },
-          inspection,
-        );
+  const moves = await promoteThrough(services, tx, candidate, { target: 'canary', reason }, inspection);
   const row = await tx
     .updateTable('app_manifest_versions')
     .set({ state: 'canary', canary_percent: percent, rolled_back_at: null })
