@@ -75,6 +75,28 @@ describe('a job', () => {
     ]);
   });
 
+  it('has a log that is read past the pieces whose time is over, and that ends without any', async () => {
+    const { member, operator, services } = platform;
+    await publish(operator, 'short-job', shellManifest('echo kept'));
+    const { id } = await runApp(member, on('short-job'));
+    await appIs(member, id, 'succeeded');
+    expect(await appLog(member, id)).toBe('kept\n');
+    const read = async () =>
+      await unwrap(
+        member.GET('/api/v1/app-instances/{app_instance_id}/logs', {
+          params: { path: { app_instance_id: id }, query: { offset: 0 } },
+        }),
+      );
+    const { member_id } = await read();
+    // More than one answer holds stood before what is kept.
+    const gone = 300_000n;
+    const pieces = services.db.updateTable('app_log_pieces').where('member_id', '=', member_id);
+    await pieces.set((e) => ({ first_byte: e('first_byte', '+', gone) })).execute();
+    expect(await read()).toMatchObject({ offset: Number(gone), content: 'kept\n', complete: false });
+    await services.db.deleteFrom('app_log_pieces').where('member_id', '=', member_id).execute();
+    expect(await read()).toMatchObject({ content: '', complete: true });
+  });
+
   it('runs the bytes that its tag named at registration, also after the tag moved', async () => {
     const { operator, member, baseUrl, keys } = platform;
     const registry = new OciClient(baseUrl, keys.operator);

@@ -35,15 +35,19 @@ export async function findLogPart(
     .limit(1)
     .executeTakeFirst();
   if (!member) throw notFound();
-  const pieces = await tx
+  const after = tx
     .selectFrom('app_log_pieces')
-    .select(['first_byte', 'bytes', 'content', 'digest'])
     .where('member_id', '=', member.id)
     .where((e) => e(e('first_byte', '+', e.cast<bigint>('bytes', 'int8')), '>', BigInt(offset)))
-    .where('first_byte', '<', BigInt(offset + MAX_BYTES))
-    .orderBy('first_byte')
+    .orderBy('first_byte');
+  // Pieces whose time is over leave a gap, which may be longer than one answer.
+  const next = await after.select('first_byte').limit(1).executeTakeFirst();
+  const start = Math.max(offset, Number(next?.first_byte ?? 0));
+  const pieces = await after
+    .select(['first_byte', 'bytes', 'content', 'digest'])
+    .where('first_byte', '<', BigInt(start + MAX_BYTES))
     .execute();
-  const complete = member.ended_at !== null && offset >= Number(member.log_bytes);
+  const complete = member.ended_at !== null && pieces.length === 0;
   return { log: { member_id: member.id, offset, complete, truncated: member.log_truncated }, pieces };
 }
 
