@@ -4,7 +4,7 @@ import type { SerializedError } from 'vitest';
 
 /**
  * Ends the run with `N passed, N failed[, N skipped]` alone on the last line, after the lists of failed tests
- * and of tests not run here with the reason. It is written when the process exits, because the global
+ * with their errors and of tests not run here with the reason. It is written when the process exits, because the global
  * teardown may still print.
  */
 export class ClosingLineReporter implements Reporter {
@@ -24,9 +24,9 @@ export class ClosingLineReporter implements Reporter {
     const empty = modules.filter((module) => module.errors().length > 0 && module.children.size === 0);
     const broken = [
       ...[...inState('failed'), ...prevented].map(
-        (test) => `${test.module.relativeModuleId}: ${test.fullName}`,
+        (test) => `${test.module.relativeModuleId}: ${test.fullName}${errorsOf(test.result().errors)}`,
       ),
-      ...empty.map((module) => module.relativeModuleId),
+      ...empty.map((module) => `${module.relativeModuleId}${errorsOf(module.errors())}`),
       ...unhandledErrors.map(({ message }) => `unhandled: ${message.split('\n')[0]}`),
     ];
     this.#closing =
@@ -34,6 +34,20 @@ export class ClosingLineReporter implements Reporter {
       listed('not run here', skipped.map(withReason)) +
       closingLine(inState('passed').length, broken.length, skipped.length);
   }
+}
+
+const ERROR_LINES = 12;
+
+/** The beginning of each error, and where it was thrown: a log that is cut keeps its end. */
+function errorsOf(errors: readonly SerializedError[] | undefined): string {
+  return (errors ?? [])
+    .flatMap(({ message, stacks }) => {
+      const [at] = stacks ?? [];
+      const lines = message.split('\n').filter((line) => line.trim() !== '');
+      return [...lines.slice(0, ERROR_LINES), ...(at ? [`at ${at.file}:${at.line}`] : [])];
+    })
+    .map((line) => `\n      ${line}`)
+    .join('');
 }
 
 /** A test that never began because the set-up around it broke has failed; the runner calls it skipped. */
