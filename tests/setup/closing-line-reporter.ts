@@ -44,7 +44,7 @@ function errorsOf(errors: readonly SerializedError[]): string {
   return errors
     .flatMap(({ message, diff, stacks }) => {
       const [at] = stacks ?? [];
-      const text = stripVTControlCharacters(`${message}\n${diff ?? ''}`);
+      const text = stripVTControlCharacters(`${message}\n${typeof diff === 'string' ? diff : ''}`);
       const lines = text.split('\n').filter((line) => line.trim() !== '');
       return [...lines.slice(0, ERROR_LINES), ...(at ? [`at ${at.file}:${at.line}`] : [])];
     })
