@@ -2627,7 +2627,8 @@ create table pending_logins (
   nonce text not null,
   return_to text not null,
   expires_at timestamp with time zone not null,
-  identity_provider_id uuid
+  identity_provider_id uuid,
+  public_provider text
 );
 create table permission_bindings (
   id uuid not null,
@@ -3636,6 +3637,8 @@ alter table payments add constraint payments_purpose_check CHECK ((purpose = ANY
 alter table payments add constraint payments_received_micros_check CHECK ((received_micros > 0));
 alter table payments add constraint payments_state_check CHECK ((state = ANY (ARRAY['created'::text, 'open'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
 alter table payments add constraint payments_tax_basis_points_check CHECK (((tax_basis_points >= 0) AND (tax_basis_points <= 10000)));
+alter table pending_logins add constraint one_provider CHECK (((identity_provider_id IS NULL) OR (public_provider IS NULL)));
+alter table pending_logins add constraint pending_logins_public_provider_check CHECK ((public_provider = ANY (ARRAY['google'::text, 'github'::text])));
 alter table permission_bindings add constraint permission_bindings_check CHECK (((scope = 'platform'::text) = (organization_id IS NULL)));
 alter table permission_bindings add constraint permission_bindings_check1 CHECK (((scope = 'project'::text) = (project_id IS NOT NULL)));
 alter table permission_bindings add constraint permission_bindings_check2 CHECK ((num_nonnulls(permission_group, permission_group_id) = 1));

@@ -29,6 +29,18 @@ const landing = createRoute({
   component: lazyPage(() => import('./landing/landing-page.tsx'), 'LandingPage'),
 });
 
+/** Outside the frame, like the landing page. */
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: landingSearch,
+  beforeLoad: async () => {
+    const me = await queryClient.fetchQuery(meQuery);
+    if (me) throw redirect({ to: homePath(me) });
+  },
+  component: lazyPage(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
+});
+
 /** Outside the frame: somebody new has neither organization nor project to show there. */
 const invitation = createRoute({
   getParentRoute: () => root,
@@ -79,6 +91,7 @@ const unknown = createRoute({ getParentRoute: () => signedIn, path: '$', compone
 
 const routeTree = root.addChildren([
   landing,
+  signIn,
   invitation,
   signedIn.addChildren([
     overview,

@@ -178,6 +178,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/callback/public/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The answer of Google or GitHub */
+        get: operations["finishPublicLogin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/payments/stripe/events": {
         parameters: {
             query?: never;
@@ -4852,6 +4869,11 @@ export interface components {
                 detail?: string;
             }[];
         };
+        /**
+         * @description A provider at which anyone may have an account.
+         * @enum {string}
+         */
+        PublicProvider: "google" | "github";
         AuthConfiguration: {
             issuer: string;
             /** @description The public client for the device flow; null if the command line accepts API keys only. */
@@ -4859,6 +4881,8 @@ export interface components {
             /** @description Required audience of access tokens. */
             audience: string;
             scopes: string[];
+            /** @description Providers that browsers may sign in at beside the platform's own. */
+            public_providers: components["schemas"]["PublicProvider"][];
         };
         /** Format: date-time */
         Timestamp: string;
@@ -8065,6 +8089,11 @@ export interface operations {
                 return_to?: string;
                 /** @description The person's e-mail address; its domain selects the identity provider. */
                 login_hint?: string;
+                /**
+                 * @description The provider to sign in at: the platform's own, or one of those that `GET /api/v1/auth/configuration` lists.
+                 *     Without it and without a hint, a browser is sent to the page that offers them, if there is more than one.
+                 */
+                provider?: "platform" | "google" | "github";
             };
             header?: never;
             path?: never;
@@ -8072,7 +8101,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the identity provider. */
+            /** @description To the identity provider, or to the page that offers several. */
             302: {
                 headers: {
                     Location: string;
@@ -8159,6 +8188,34 @@ export interface operations {
             header?: never;
             path: {
                 identity_provider_id: components["parameters"]["IdentityProviderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed in; back to the console. */
+            302: {
+                headers: {
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    finishPublicLogin: {
+        parameters: {
+            query?: {
+                code?: string;
+                state?: string;
+                iss?: string;
+                error?: string;
+                error_description?: string;
+            };
+            header?: never;
+            path: {
+                provider: components["schemas"]["PublicProvider"];
             };
             cookie?: never;
         };

@@ -70,6 +70,17 @@ export const operations: readonly Operation[] = [
         "in": "query",
         "type": "string",
         "description": "The person's e-mail address"
+      },
+      {
+        "name": "provider",
+        "in": "query",
+        "type": "string",
+        "choices": [
+          "platform",
+          "google",
+          "github"
+        ],
+        "description": "The provider to sign in at: the platform's own, or one of those that `GET /api/v1/auth/configuration` lists"
       }
     ]
   },
@@ -151,6 +162,50 @@ export const operations: readonly Operation[] = [
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "code",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "state",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "iss",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "error",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "error_description",
+        "in": "query",
+        "type": "string"
+      }
+    ]
+  },
+  {
+    "id": "finishPublicLogin",
+    "method": "get",
+    "path": "/auth/callback/public/{provider}",
+    "summary": "The answer of Google or GitHub",
+    "fields": [
+      {
+        "name": "provider",
+        "in": "path",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "google",
+          "github"
+        ],
+        "description": "A provider at which anyone may have an account"
       },
       {
         "name": "code",

@@ -4,7 +4,7 @@ import { readMe } from '@gpuaas/sdk/me';
 import { ProblemError, unwrap } from '@gpuaas/sdk/problem';
 import { client } from './client.ts';
 import { ME_KEY } from './query-keys.ts';
-import type { Me, Organization, Project } from './types.ts';
+import type { Me, Organization, Project, PublicProvider } from './types.ts';
 
 /** The signed-in person; null without one. */
 export const meQuery = queryOptions({
@@ -99,6 +99,12 @@ export async function signOut() {
   location.assign(provider ?? '/');
 }
 
-export function signInPath(returnTo: string): string {
-  return `/auth/login?return_to=${encodeURIComponent(returnTo)}`;
+/** Where to sign in: at a named provider, or at the one of an address. */
+export type SignInChoice = { provider: 'platform' | PublicProvider } | { email: string };
+
+export function signInPath(returnTo: string, choice?: SignInChoice): string {
+  const query = new URLSearchParams({ return_to: returnTo });
+  if (choice && 'provider' in choice) query.set('provider', choice.provider);
+  if (choice && 'email' in choice) query.set('login_hint', choice.email);
+  return `/auth/login?${query.toString()}`;
 }

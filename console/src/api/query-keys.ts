@@ -83,6 +83,7 @@ export const userKeys = {
   apiKeys: ['own', 'api-keys'] as const,
   sshKeys: ['own', 'ssh-keys'] as const,
   signIns: ['own', 'sign-ins'] as const,
+  authConfiguration: ['own', 'auth-configuration'] as const,
   invitation: (token: string) => ['own', 'invitation', token] as const,
   notifications: ['own', 'notifications'] as const,
   notificationPreferences: ['own', 'notification-preferences'] as const,

@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 export type Me = Schemas['Me'];
 export type Organization = Me['organizations'][number];
 export type Project = Organization['projects'][number];
+export type PublicProvider = Schemas['PublicProvider'];
 export type Money = Schemas['Money'];
 export type Sku = Schemas['Sku'];
 export type Image = Schemas['Image'];

@@ -1,4 +1,4 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import { signInPath } from '../api/me.ts';
 import { Logo } from '../shell/logo.tsx';
@@ -40,6 +40,13 @@ export function LandingPage() {
               Sign in
               <ArrowRight aria-hidden className="size-4" />
             </a>
+            <Link
+              to="/sign-in"
+              search={returnTo ? { return_to: returnTo } : {}}
+              className="text-sm text-accent-text underline underline-offset-2"
+            >
+              Use your organization's account
+            </Link>
             {returnTo && <p className="text-sm text-ink-muted">You will return to the page you requested.</p>}
           </div>
           <RackPicture />

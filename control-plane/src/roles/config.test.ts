@@ -9,7 +9,19 @@ const MAAS = ['--maas-enabled', 'true', '--maas-url', 'https://maas.example:5443
 
 const S3 = ['--blobs-s3-url', 'https://s3.example', '--blobs-s3-bucket', 'payloads'];
 
+const OWN = ['--oidc-issuer', 'https://idp.example', '--oidc-client-id', 'us', '--oidc-client-secret', 'x'];
+const GITHUB = ['--github-client-id', 'us', '--github-client-secret', 'x'];
+
 describe('settings', () => {
+  it('name public providers beside a provider of the operator', () => {
+    const google = ['--google-client-id', 'us', '--google-client-secret', 'y'];
+    expect(readConfig(OWN, {}).oidc?.publicProviders).toEqual([]);
+    expect(readConfig([...OWN, ...GITHUB, ...google], {}).oidc?.publicProviders).toEqual([
+      { name: 'google', clientId: 'us', clientSecret: 'y', url: 'https://accounts.google.com' },
+      { name: 'github', clientId: 'us', clientSecret: 'x', url: 'https://github.com' },
+    ]);
+  });
+
   it('come from the environment, and a flag wins', () => {
     const env = { GPUAAS_PORT: '1111', GPUAAS_NODE_PORT: '2222' };
     expect(readConfig(['--port', '3333'], env)).toMatchObject({ port: 3333, nodePort: 2222 });
@@ -51,6 +63,9 @@ describe('settings', () => {
     [[...S3, '--blobs-s3-prefix', '../x/'], /GPUAAS_BLOBS_S3_PREFIX must be words/],
     [S3, /GPUAAS_BLOBS_S3_SECRET_KEY_FILE must be set together with GPUAAS_BLOBS_S3_URL/],
     [['--oidc-issuer', 'https://idp.example'], /GPUAAS_OIDC_CLIENT_ID must be set/],
+    [['--google-client-id', 'us'], /GPUAAS_GOOGLE_CLIENT_ID needs GPUAAS_OIDC_ISSUER/],
+    [[...OWN, '--github-client-id', 'us'], /GPUAAS_GITHUB_CLIENT_SECRET must be set together with/],
+    [[...OWN, ...GITHUB, '--github-url', 'http://git.example'], /GPUAAS_GITHUB_URL must be an https URL/],
   ])('are refused when wrong: %j', (argv, message) => {
     expect(() => readConfig(argv, {})).toThrow(ConfigError);
     expect(() => readConfig(argv, {})).toThrow(message);

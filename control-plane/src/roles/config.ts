@@ -15,6 +15,7 @@ import { parseApiKey } from '../platform/maas/api-key.ts';
 import type { MaasSettings } from '../platform/maas/maas.ts';
 import type { SmtpSettings } from '../platform/outbound/mailer.ts';
 import { BlobSettingsError, readBlobSettings } from './settings/blob-settings.ts';
+import { PublicProviderSettingsError, readPublicProviders } from './settings/public-provider-settings.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** Settings come from the environment; a flag of the same name wins (`--port` for `GPUAAS_PORT`). */
@@ -103,7 +104,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     trustedProxies: addresses(setting('trusted-proxies') ?? ''),
     dnsServers: listed(setting('dns-servers') ?? ''),
     probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
-    oidc: issuer === undefined ? null : readOidc(issuer, setting),
+    oidc: readProviders(issuer, setting),
     stripe: readStripe(setting('stripe-api-url'), env),
     smtp: readSmtp(setting),
     maas: readMaas(setting, env, hostnames[0] === undefined ? null : `https://${hostnames[0]}:${nodePort}`),
@@ -113,7 +114,23 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
   };
 }
 
-function readOidc(issuer: string, setting: (name: Setting) => string | undefined): Config['oidc'] {
+function readProviders(
+  issuer: string | undefined,
+  setting: (name: Setting) => string | undefined,
+): Config['oidc'] {
+  try {
+    const publicProviders = readPublicProviders(setting, issuer !== undefined);
+    return issuer === undefined ? null : { ...readOidc(issuer, setting), publicProviders };
+  } catch (error) {
+    if (error instanceof PublicProviderSettingsError) throw new ConfigError(error.message);
+    throw error;
+  }
+}
+
+function readOidc(
+  issuer: string,
+  setting: (name: Setting) => string | undefined,
+): Omit<OidcSettings, 'redirectUri'> {
   if (!URL.canParse(issuer) || !(issuer.startsWith('https://') || isLoopbackHttp(issuer))) {
     throw new ConfigError('GPUAAS_OIDC_ISSUER must be an https URL; plain http only on this machine');
   }

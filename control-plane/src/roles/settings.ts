@@ -153,6 +153,36 @@ export const SETTINGS = {
     otherwise: 'none: the command line takes API keys only',
     about: 'the public client there that `gpuaas login` uses',
   },
+  'google-client-id': {
+    env: 'GPUAAS_GOOGLE_CLIENT_ID',
+    otherwise: 'none',
+    about: 'people may sign in with Google, beside your own provider; our name there',
+  },
+  'google-client-secret': {
+    env: 'GPUAAS_GOOGLE_CLIENT_SECRET',
+    otherwise: 'none',
+    about: 'our secret at Google; give it by environment, not as a flag',
+  },
+  'google-issuer': {
+    env: 'GPUAAS_GOOGLE_ISSUER',
+    otherwise: 'https://accounts.google.com',
+    about: 'another address of Google, for tests',
+  },
+  'github-client-id': {
+    env: 'GPUAAS_GITHUB_CLIENT_ID',
+    otherwise: 'none',
+    about: 'people may sign in with GitHub, beside your own provider; our name there',
+  },
+  'github-client-secret': {
+    env: 'GPUAAS_GITHUB_CLIENT_SECRET',
+    otherwise: 'none',
+    about: 'our secret at GitHub; give it by environment, not as a flag',
+  },
+  'github-url': {
+    env: 'GPUAAS_GITHUB_URL',
+    otherwise: 'https://github.com',
+    about: 'address of a GitHub Enterprise server',
+  },
   'stripe-api-url': {
     env: 'GPUAAS_STRIPE_API_URL',
     otherwise: "Stripe's own",

@@ -1,4 +1,5 @@
 import type { DevPerson } from '@gpuaas/control-plane/platform/auth/dev-idp/dev-idp';
+import type { OidcSettings } from '@gpuaas/control-plane/platform/auth/trusted-providers';
 import type { ApiOptions } from '@gpuaas/control-plane/roles/api';
 import { createTestApi, type TestApi } from '../api.ts';
 import type { CookieBrowser, Page } from './cookie-browser.ts';
@@ -23,9 +24,15 @@ export interface TestSite {
 
 /** The API on a real port with a real identity provider on another. */
 export async function startSite(
-  options: { people?: DevPerson[]; api?: Partial<ApiOptions> } = {},
+  options: {
+    people?: DevPerson[];
+    api?: Partial<ApiOptions>;
+    /** A free one if omitted. */
+    port?: number;
+    publicProviders?: OidcSettings['publicProviders'];
+  } = {},
 ): Promise<TestSite> {
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const redirectUri = `${url}/auth/callback`;
   const idp = await startIdentityProvider({
@@ -42,6 +49,7 @@ export async function startSite(
       audience: AUDIENCE,
       scopes: 'openid email profile',
       redirectUri,
+      publicProviders: options.publicProviders ?? [],
     },
     ...options.api,
   });

@@ -31,7 +31,7 @@ export async function finishLogin(
         userId,
         ...attempt.browser,
         issuer: identity.issuer,
-        idToken,
+        ...(idToken === null ? {} : { idToken }),
       });
       await recordAudit(tx, {
         actorUserId: userId,

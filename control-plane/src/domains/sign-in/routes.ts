@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, requireUnscopedCredential, type Caller } from '../../platform/auth/caller.ts';
-import type { OidcLogin } from '../../platform/auth/oidc-login.ts';
+import type { CalledBack, OidcLogin } from '../../platform/auth/oidc-login.ts';
 import { revokeOtherSignIns, revokeSignIn } from '../../platform/auth/revoke-sign-ins.ts';
 import { safeReturnUrl } from '../../platform/auth/safe-return-url.ts';
 import type { SignInCookies } from '../../platform/auth/sign-in-cookies.ts';
@@ -20,6 +20,7 @@ type SignInOperations = Pick<
   | 'startLogin'
   | 'finishLogin'
   | 'finishTenantLogin'
+  | 'finishPublicLogin'
   | 'logout'
   | 'getAuthConfiguration'
   | 'listSignIns'
@@ -37,6 +38,8 @@ export interface SignInOptions {
   publicUrl: string;
 }
 
+const AT_PLATFORM: CalledBack = { identityProviderId: null, publicProvider: null };
+
 export function signInRoutes(
   services: Services,
   { login, providers, cookies, oidc, publicUrl }: SignInOptions,
@@ -50,7 +53,7 @@ export function signInRoutes(
   };
   const idleSince = (): Date =>
     new Date(clock.now().getTime() - policies.get('auth.sign_in_idle_seconds') * 1000);
-  const finish = async (request: FastifyRequest, reply: FastifyReply, providerId: string | null) => {
+  const finish = async (request: FastifyRequest, reply: FastifyReply, calledBack: Partial<CalledBack>) => {
     const callbackUrl = here(request);
     const attempt = {
       browser: browserDetails(request),
@@ -58,7 +61,7 @@ export function signInRoutes(
       formerSignIn: cookies.signIn(request),
     };
     const { signIn, returnTo } = await finishLogin(services, attempt, () =>
-      login.finish(callbackUrl, cookies.login(request), providerId),
+      login.finish(callbackUrl, cookies.login(request), { ...AT_PLATFORM, ...calledBack }),
     );
     cookies.setSignIn(reply, signIn);
     return { status: 302, body: undefined, location: safeReturnUrl(publicUrl, returnTo) } as const;
@@ -69,15 +72,26 @@ export function signInRoutes(
       if (request.host !== ownHost) {
         return { status: 302, body: undefined, location: here(request).href };
       }
-      const { redirectTo, state } = await login.begin(query.return_to ?? '/', query.login_hint);
+      const { return_to: returnTo = '/', login_hint: hint, provider } = query;
+      if (!hint && !provider && providers.public.size > 0) {
+        const location = `/sign-in?${new URLSearchParams({ return_to: returnTo }).toString()}`;
+        return { status: 302, body: undefined, location };
+      }
+      const { redirectTo, state } = await login.begin(returnTo, {
+        hint,
+        publicProvider: provider === 'platform' ? undefined : provider,
+      });
       cookies.setLogin(reply, state, policies.get('auth.login_ttl_seconds'));
       return { status: 302, body: undefined, location: redirectTo };
     },
     async finishLogin({ request, reply }) {
-      return await finish(request, reply, null);
+      return await finish(request, reply, {});
     },
     async finishTenantLogin({ request, reply, params }) {
-      return await finish(request, reply, params.identity_provider_id);
+      return await finish(request, reply, { identityProviderId: params.identity_provider_id });
+    },
+    async finishPublicLogin({ request, reply, params }) {
+      return await finish(request, reply, { publicProvider: params.provider });
     },
     async logout({ caller, reply, audit, mutate }) {
       audit({ targetType: 'user', targetId: caller.id });
@@ -98,7 +112,13 @@ export function signInRoutes(
       const { audience } = oidc;
       return {
         status: 200,
-        body: { issuer, cli_client_id: cliClientId, audience, scopes: scopes.split(' ') },
+        body: {
+          issuer,
+          cli_client_id: cliClientId,
+          audience,
+          scopes: scopes.split(' '),
+          public_providers: [...providers.public.keys()],
+        },
       };
     },
     async listSignIns({ caller, query, read }) {

@@ -1,20 +1,34 @@
-import { jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
-import { present } from '../present.ts';
 import { systemClock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { Problem } from '../http/problem.ts';
 import type { Policies } from '../policy/policies.ts';
-import { SIGNATURE_ALGORITHMS } from './access-token.ts';
-import type { Identity } from './identity.ts';
+import { confirmOpenId, type ConfirmedPerson, type LoginChecks } from './confirm-openid.ts';
+import { identityFrom, type Identity } from './identity.ts';
+import type { PublicProviderName } from './public-providers.ts';
 import { hashSecret } from './secrets.ts';
 import type { EndedSignIn } from './sign-ins.ts';
 import type { SignInProvider, TrustedProviders } from './trusted-providers.ts';
 
 export interface FinishedLogin {
   identity: Identity;
-  idToken: string;
+  /** Null from a provider without ID tokens. */
+  idToken: string | null;
   returnTo: string;
+}
+
+/** The provider whose callback was called; nulls for the platform's. */
+export interface CalledBack {
+  identityProviderId: string | null;
+  publicProvider: PublicProviderName | null;
+}
+
+/** Where a browser is sent, and how the answer is confirmed. */
+interface Way extends CalledBack {
+  redirectUri: string;
+  scopes: string;
+  configuration(): Promise<oidc.Configuration>;
+  confirm(callbackUrl: URL, checks: LoginChecks): Promise<ConfirmedPerson>;
 }
 
 /** Authorization code with PKCE, run on the server; the browser never sees a token. */
@@ -29,10 +43,19 @@ export class OidcLogin {
     this.#policies = policies;
   }
 
-  /** Where to send the browser, and the state that must come back. The hint is the person's e-mail address. */
-  async begin(returnTo: string, hint: string | undefined): Promise<{ redirectTo: string; state: string }> {
-    const { id, provider, client, redirectUri, scopes } = await this.#providers.byEmail(hint);
-    const configuration = await provider.as(client);
+  /**
+   * Where to send the browser, and the state that must come back. The hint is the person's e-mail address; a named
+   * public provider goes before it.
+   */
+  async begin(
+    returnTo: string,
+    { hint, publicProvider }: { hint?: string | undefined; publicProvider?: PublicProviderName | undefined },
+  ): Promise<{ redirectTo: string; state: string }> {
+    const way = publicProvider
+      ? this.#publicWay(publicProvider)
+      : openIdWay(await this.#providers.byEmail(hint), null);
+    if (!way) throw loginFailed('This platform offers no sign-in there.');
+    const configuration = await way.configuration();
     const codeVerifier = oidc.randomPKCECodeVerifier();
     const state = oidc.randomState();
     const nonce = oidc.randomNonce();
@@ -45,13 +68,14 @@ export class OidcLogin {
         code_verifier: codeVerifier,
         nonce,
         return_to: returnTo,
-        identity_provider_id: id,
+        identity_provider_id: way.identityProviderId,
+        public_provider: way.publicProvider,
         expires_at: new Date(now + this.#policies.get('auth.login_ttl_seconds') * 1000),
       })
       .execute();
     const url = oidc.buildAuthorizationUrl(configuration, {
-      redirect_uri: redirectUri,
-      scope: scopes,
+      redirect_uri: way.redirectUri,
+      scope: way.scopes,
       code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
       state,
@@ -69,7 +93,7 @@ export class OidcLogin {
   async finish(
     callbackUrl: URL,
     expectedState: string | undefined,
-    providerId: string | null,
+    calledBack: CalledBack,
   ): Promise<FinishedLogin> {
     const state = callbackUrl.searchParams.get('state');
     if (!state || state !== expectedState)
@@ -81,28 +105,47 @@ export class OidcLogin {
       .executeTakeFirst();
     if (!pending || pending.expires_at < systemClock.now())
       throw loginFailed('The sign-in has expired; start again.');
-    const trusted = await this.#providers.byId(pending.identity_provider_id);
-    if (!trusted || pending.identity_provider_id !== providerId)
-      throw loginFailed('The answer is not that of the identity provider that was asked.');
-    const configuration = await trusted.provider.as(trusted.client);
+    const { identity_provider_id: identityProviderId, public_provider: publicProvider } = pending;
+    const way = await this.#startedAt({ identityProviderId, publicProvider });
+    const isSame =
+      identityProviderId === calledBack.identityProviderId && publicProvider === calledBack.publicProvider;
+    if (!way || !isSame) throw loginFailed('The answer is not that of the identity provider that was asked.');
     try {
-      const tokens = await oidc.authorizationCodeGrant(configuration, callbackUrl, {
-        pkceCodeVerifier: pending.code_verifier,
-        expectedState: state,
-        expectedNonce: pending.nonce,
-        idTokenExpected: true,
+      const { idToken, profile, ...person } = await way.confirm(callbackUrl, {
+        state,
+        nonce: pending.nonce,
+        codeVerifier: pending.code_verifier,
+        clockSkewSeconds: this.#policies.get('auth.clock_skew_seconds'),
       });
-      const idToken = present(tokens.id_token, 'ID token');
-      const claims = await this.#verifyIdToken(idToken, trusted);
-      const profile = claims['email']
-        ? claims
-        : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
-      const identity = await this.#providers.identityOf({ issuer: claims.iss, subject: claims.sub }, profile);
+      const identity = publicProvider
+        ? { ...person, ...identityFrom(profile), tenant: null }
+        : await this.#providers.identityOf(person, profile);
       return { identity, idToken, returnTo: pending.return_to };
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw loginFailed('The identity provider did not confirm the sign-in.', error);
     }
+  }
+
+  async #startedAt({ identityProviderId, publicProvider }: CalledBack): Promise<Way | null> {
+    if (publicProvider) return this.#publicWay(publicProvider);
+    const trusted = await this.#providers.byId(identityProviderId);
+    return trusted && openIdWay(trusted, null);
+  }
+
+  #publicWay(name: PublicProviderName): Way | null {
+    const provider = this.#providers.public.get(name);
+    if (!provider) return null;
+    if (provider.name === 'google') return openIdWay(provider.openid, 'google');
+    const { github } = provider;
+    return {
+      identityProviderId: null,
+      publicProvider: 'github',
+      redirectUri: github.redirectUri,
+      scopes: github.scopes,
+      configuration: async () => github.configuration(),
+      confirm: (callbackUrl, checks) => github.confirm(callbackUrl, checks),
+    };
   }
 
   /** Where to end the sign-in at the provider too; null if it offers no such page or cannot be reached. */
@@ -120,22 +163,18 @@ export class OidcLogin {
       return null;
     }
   }
+}
 
-  /** openid-client trusts TLS alone; we also verify ID tokens with the provider's keys. */
-  async #verifyIdToken(
-    idToken: string,
-    { provider, client }: SignInProvider,
-  ): Promise<Record<string, unknown> & { iss: string; sub: string }> {
-    const { payload } = await jwtVerify<{ iss: string; sub: string }>(idToken, provider.findKey, {
-      issuer: (await provider.metadata()).issuer,
-      audience: client.clientId,
-      algorithms: SIGNATURE_ALGORITHMS,
-      clockTolerance: this.#policies.get('auth.clock_skew_seconds'),
-      requiredClaims: ['exp', 'sub', 'nonce'],
-      currentDate: systemClock.now(),
-    });
-    return payload;
-  }
+function openIdWay(trusted: SignInProvider, publicProvider: PublicProviderName | null): Way {
+  const { id, redirectUri, scopes, provider, client } = trusted;
+  return {
+    identityProviderId: id,
+    publicProvider,
+    redirectUri,
+    scopes,
+    configuration: () => provider.as(client),
+    confirm: (callbackUrl, checks) => confirmOpenId(trusted, callbackUrl, checks),
+  };
 }
 
 /** The console navigates there: it must be a page, never a script. */

@@ -3,9 +3,10 @@ import * as oidc from 'openid-client';
 import { isRecord } from '@gpuaas/contracts/is-record';
 import { Problem } from '../http/problem.ts';
 import { CachedValue, ValueUnavailableError, type CacheRules } from './cached-value.ts';
+import { freshFetch } from './fresh-fetch.ts';
 
 const MINUTE = 60_000;
-const TIMEOUT_SECONDS = 5;
+export const TIMEOUT_SECONDS = 5;
 const MAX_KEYS = 100;
 
 const METADATA: CacheRules = { maxAgeMs: 60 * MINUTE, staleMs: Infinity, pauseMs: MINUTE, retryMs: 5000 };
@@ -63,10 +64,10 @@ export class Provider {
   };
 
   async #discover(): Promise<oidc.ServerMetadata> {
-    const { issuer, fetch } = this.#options;
+    const { issuer, fetch = freshFetch } = this.#options;
     const configuration = await oidc.discovery(new URL(issuer), 'discovery', undefined, oidc.None(), {
       timeout: TIMEOUT_SECONDS,
-      ...(fetch ? { [oidc.customFetch]: fetch } : {}),
+      [oidc.customFetch]: fetch,
       ...(isLoopbackHttp(issuer) ? { execute: [oidc.allowInsecureRequests] } : {}),
     });
     return configuration.serverMetadata();
@@ -75,7 +76,7 @@ export class Provider {
   async #fetchKeys(): Promise<JWTVerifyGetKey> {
     const { jwks_uri: uri } = await this.#metadata.get();
     if (!uri) throw new Error('the provider publishes no keys');
-    const send = this.#options.fetch ?? (globalThis.fetch as oidc.CustomFetch);
+    const { fetch: send = freshFetch } = this.#options;
     const response = await send(uri, {
       method: 'GET',
       headers: { accept: 'application/json' },
@@ -92,7 +93,7 @@ export class Provider {
 
   #prepare(configuration: oidc.Configuration): void {
     configuration.timeout = TIMEOUT_SECONDS;
-    if (this.#options.fetch) configuration[oidc.customFetch] = this.#options.fetch;
+    configuration[oidc.customFetch] = this.#options.fetch ?? freshFetch;
     if (isLoopbackHttp(this.#options.issuer)) oidc.allowInsecureRequests(configuration);
   }
 }

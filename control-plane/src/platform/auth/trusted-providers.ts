@@ -1,6 +1,11 @@
 import { Problem } from '../http/problem.ts';
 import { identityFrom, type Identity, type Tenant } from './identity.ts';
 import { Provider, type ProviderClient } from './provider.ts';
+import {
+  openPublicProviders,
+  type PublicProviders,
+  type PublicProviderSettings,
+} from './public-providers.ts';
 
 /** Audience of access tokens unless another name is configured. */
 export const API_AUDIENCE = 'urn:gpuaas:api';
@@ -13,10 +18,12 @@ export interface OidcSettings extends ProviderClient {
   scopes: string;
   /** The public client of the command line; null if there is none. */
   cliClientId: string | null;
+  /** Providers at which anyone may have an account; none if omitted. */
+  publicProviders?: readonly PublicProviderSettings[];
 }
 
 export interface SignInProvider {
-  /** Null for the platform's own. */
+  /** Null for all but a tenant's. */
   id: string | null;
   issuer: string;
   provider: Provider;
@@ -35,15 +42,18 @@ export interface ProvidersOfTenants {
   tenantOf(issuer: string, email: string): Promise<Tenant | null>;
 }
 
-/** Trusted identity providers: the platform's for everyone, a tenant's for people of its domains. */
+/** Trusted identity providers: the platform's and public ones for everyone, a tenant's for people of its domains. */
 export class TrustedProviders {
   readonly platform: SignInProvider;
+  /** Browsers may sign in there; programs cannot bring tokens from there. */
+  readonly public: PublicProviders;
   readonly #tenants: ProvidersOfTenants;
 
   constructor(settings: OidcSettings, tenants: ProvidersOfTenants) {
-    const { clientId, clientSecret, ...rest } = settings;
+    const { clientId, clientSecret, publicProviders = [], ...rest } = settings;
     const client = { clientId, clientSecret };
     this.platform = { ...rest, id: null, client, provider: new Provider({ issuer: settings.issuer }) };
+    this.public = openPublicProviders(publicProviders, settings.redirectUri);
     this.#tenants = tenants;
   }
 

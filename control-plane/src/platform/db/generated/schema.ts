@@ -1156,6 +1156,7 @@ export interface PendingLogins {
   expires_at: Timestamp;
   identity_provider_id: string | null;
   nonce: string;
+  public_provider: "github" | "google" | null;
   return_to: string;
   state_hash: Buffer;
 }
