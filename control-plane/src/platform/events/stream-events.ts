@@ -13,7 +13,7 @@ import {
   type Cursor,
   type LoggedEvent,
 } from './event-log.ts';
-import type { RightsWatch } from '../auth/watch-rights.ts';
+import type { RefreshBindings, RightsWatch } from '../auth/watch-rights.ts';
 import { SharedRights } from '../auth/shared-rights.ts';
 import { maySee } from './may-see.ts';
 import { StreamOutput, type OutputBounds } from './stream-output.ts';
@@ -42,10 +42,11 @@ const BOUNDS: StreamBounds = {
 export function streamEvents(
   services: Services,
   tail: EventTail,
+  refresh: RefreshBindings,
   bounds: StreamBounds = BOUNDS,
 ): Handler<operations['streamEvents'], Caller> {
   const counts = new OpenCounts();
-  const sharedRights = new SharedRights(services);
+  const sharedRights = new SharedRights({ db: services.db, log: services.log, refresh });
   return async ({ caller, request, reply, log }) => {
     const close = counts.open(caller.id, {
       perKey: services.policies.get('events.max_streams_per_caller'),
