@@ -1,6 +1,6 @@
 import { operatorPermissions } from '@gpuaas/contracts/events';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { permissionsAt, scopeOf, type Caller } from '../auth/caller.ts';
+import { atPlatform, permissionsAt, scopeOf, type Caller } from '../auth/caller.ts';
 import { inScope } from '../db/scope.ts';
 import { OpenCounts, tooManyStreams } from '../http/open-counts.ts';
 import { HIJACKED, type Handler } from '../http/operation.ts';
@@ -155,7 +155,7 @@ async function replay(
   rights: RightsWatch,
 ): Promise<void> {
   let cursor = range.after;
-  const held = permissionsAt(caller.bindings, { kind: 'platform' });
+  const held = permissionsAt(caller.bindings, atPlatform);
   const scope = scopeOf(
     caller,
     operatorPermissions.find((permission) => held.has(permission)),
