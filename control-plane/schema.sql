@@ -1596,6 +1596,15 @@ begin
     where c.released_at is not null and e.node_id = c.node_id and e.claim_id = c.id;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.vouches_for_address(organization uuid, issuer text, address text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select exists (select from identity_providers p join identity_provider_domains d on d.identity_provider_id = p.id
+    where p.organization_id = organization and p.issuer = vouches_for_address.issuer and p.enabled
+      and d.verified_at is not null and d.domain = lower(split_part(address, '@', -1)))
+$function$;
 
 -- Tables
 
@@ -4686,6 +4695,7 @@ grant execute on function prune_node_tasks(timestamp with time zone,integer) to 
 grant execute on function sell(json) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
+grant execute on function vouches_for_address(uuid,text,text) to gpuaas_auth;
 grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_operator;
 grant insert on allocation_resource_claims to gpuaas_placement;
 grant insert on allocation_user_data to gpuaas_placement;
@@ -5115,3 +5125,4 @@ revoke execute on function require_promoted_artifact() from public;
 revoke execute on function require_whole_entries() from public;
 revoke execute on function sell(json) from public;
 revoke execute on function signal_workflow(text,text,json) from public;
+revoke execute on function vouches_for_address(uuid,text,text) from public;

@@ -12,7 +12,7 @@ export const REASON_HEADER = 'x-gpuaas-reason';
 export const TUNNEL_PATH = '/node/v1/tunnel';
 /**
  * An agent opens one tunnel for terminals and streams, and one for the bytes of apps, so that a download does not delay
- * keystrokes. The second has a path of its own: a gateway of an earlier release refuses it and keeps the first.
+ * keystrokes. The second has a separate path: a gateway of an earlier release refuses it and keeps the first.
  */
 export const TUNNEL_PATHS = { terminals: TUNNEL_PATH, apps: '/node/v1/app-tunnel' } as const;
 export type TunnelKind = keyof typeof TUNNEL_PATHS;

@@ -1,4 +1,4 @@
--- No app bypasses the allocation: a member starts only on an allocation of its own project that is active, is not on its
+-- No app bypasses the allocation: a member starts only on an allocation of the same project that is active, is not on its
 -- way out, and still holds its claims.
 create or replace function require_held_capacity() returns trigger language plpgsql
   security definer set search_path = pg_catalog, public, pg_temp as $$

@@ -41,7 +41,7 @@ it('keeps slots already held when a later take fails', async () => {
   expect((await leases.list()).map((lease) => lease.slot_id)).toEqual(['slot-1', 'slot-2']);
 });
 
-it('drops only slots of its own allocation', async () => {
+it('drops only slots of the same allocation', async () => {
   await leases.take(['slot-1'], 'other');
   await leases.drop(['slot-1', 'slot-2'], 'mine');
   expect(await leases.list()).toHaveLength(1);

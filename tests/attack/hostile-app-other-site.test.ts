@@ -1,4 +1,4 @@
 import { describeHostileApp } from './hostile-app.ts';
 
-// To a browser every name under `localhost` is a site of its own.
+// To a browser every name under `localhost` is a separate site.
 describeHostileApp('localhost');

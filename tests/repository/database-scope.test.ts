@@ -52,11 +52,15 @@ const reviewed: readonly { file: string; way: string; why: string }[] = [
     way: 'a handle of the login user',
     why: 'loads the platform’s keys before anything is served; every role binds the handle before it works with it',
   },
-  {
-    file: 'platform/auth/credentials.ts',
+  ...[
+    'domains/tenancy/credentials/credentials.ts',
+    'domains/tenancy/credentials/record-use.ts',
+    'platform/auth/sign-ins.ts',
+  ].map((file) => ({
+    file,
     way: 'the pool',
     why: 'the pool of identities, whose connections act as gpuaas_auth',
-  },
+  })),
   { file: 'roles/readiness-parts.ts', way: 'the pool', why: 'readiness asks `select 1`' },
   {
     file: 'roles/migrate.ts',

@@ -23,7 +23,7 @@ export const tableOwners: Record<string, string> = {
   audit_segments: 'platform/audit',
   audit_clock: 'the database',
   audit_exports: 'domains/audit',
-  audit_retirements: 'domains/audit',
+  audit_retirements: 'platform/audit',
   outbox_events: 'platform/events',
   event_consumers: 'platform/events',
   handled_events: 'platform/events',

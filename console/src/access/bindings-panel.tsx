@@ -16,6 +16,7 @@ import { RowActions } from '../ui/actions/row-actions.tsx';
 import { Timestamp } from '../ui/values/timestamp.tsx';
 import { BindDialog } from './bind-dialog.tsx';
 import { usePrincipalNames } from './principal-names.ts';
+import { NameWithDetail } from '../ui/values/name-with-detail.tsx';
 
 /** Role assignments of the organization and its projects. */
 export function BindingsPanel({ organization }: { organization: Organization }) {
@@ -47,10 +48,7 @@ export function BindingsPanel({ organization }: { organization: Organization }) 
           {
             header: 'Granted to',
             cell: ({ holder }) => (
-              <span className="flex flex-col">
-                <span className="font-medium">{nameOf(holder)}</span>
-                <span className="text-xs text-ink-faint">{humanize(holder.type)}</span>
-              </span>
+              <NameWithDetail name={nameOf(holder)}>{humanize(holder.type)}</NameWithDetail>
             ),
           },
           { header: 'Permission group', cell: ({ permission_group_name: name }) => name },

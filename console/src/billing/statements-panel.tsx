@@ -10,16 +10,12 @@ import { Panel } from '../ui/panel.tsx';
 import { ResourceList } from '../ui/tables/resource-list.tsx';
 import { RowActions } from '../ui/actions/row-actions.tsx';
 import { Timestamp } from '../ui/values/timestamp.tsx';
+import { NameWithDetail } from '../ui/values/name-with-detail.tsx';
 
 const COLUMNS: Column<StatementSummary>[] = [
   {
     header: 'Month',
-    cell: ({ month, number }) => (
-      <span className="flex flex-col">
-        <span className="font-medium">{month}</span>
-        <span className="text-xs text-ink-faint">{number}</span>
-      </span>
-    ),
+    cell: ({ month, number }) => <NameWithDetail name={month}>{number}</NameWithDetail>,
   },
   { header: 'Issued', cell: ({ closed_at: at }) => <Timestamp at={at} />, from: 'md' },
   {

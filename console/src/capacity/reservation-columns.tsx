@@ -5,6 +5,7 @@ import { Badge } from '../ui/values/badge.tsx';
 import type { Column } from '../ui/tables/data-table.tsx';
 import { Timestamp } from '../ui/values/timestamp.tsx';
 import type { Tone } from '../ui/values/tone.ts';
+import { NameWithDetail } from '../ui/values/name-with-detail.tsx';
 
 const TONES: Record<Reservation['state'], Tone> = {
   upcoming: 'info',
@@ -23,12 +24,9 @@ export const RESERVATION_COLUMNS: Column<Reservation>[] = [
   {
     header: 'Reserved',
     cell: ({ node_count: nodes, sku, region }) => (
-      <span className="flex flex-col">
-        <span className="font-medium">{pluralize(nodes, 'host')}</span>
-        <span className="text-xs text-ink-faint">
-          {sku}, {region}
-        </span>
-      </span>
+      <NameWithDetail name={pluralize(nodes, 'host')}>
+        {sku}, {region}
+      </NameWithDetail>
     ),
   },
   {

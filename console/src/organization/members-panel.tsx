@@ -2,7 +2,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Users } from 'lucide-react';
 import { membersQuery } from '../api/organization/members.ts';
 import type { Member } from '../api/types.ts';
-import { Badge } from '../ui/values/badge.tsx';
+import { NameWithDetail } from '../ui/values/name-with-detail.tsx';
+import { StateBadge } from '../ui/values/state-badge.tsx';
 import type { Column } from '../ui/tables/data-table.tsx';
 import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
@@ -14,19 +15,14 @@ const COLUMNS: Column<Member>[] = [
   {
     header: 'Member',
     cell: ({ name, email }) => (
-      <span className="flex flex-col">
-        <span className="font-medium">{name}</span>
-        <span className="block max-w-40 truncate text-xs text-ink-faint sm:max-w-none">{email}</span>
-      </span>
+      <NameWithDetail name={name}>
+        <span className="block max-w-40 truncate sm:max-w-none">{email}</span>
+      </NameWithDetail>
     ),
   },
   {
     header: 'State',
-    cell: ({ state }) => (
-      <Badge tone={state === 'active' ? 'success' : 'neutral'}>
-        {state === 'active' ? 'Active' : 'Disabled'}
-      </Badge>
-    ),
+    cell: ({ state }) => <StateBadge state={state} />,
     from: 'sm',
   },
   {

@@ -7,7 +7,8 @@ import { useProjectDisabledReason } from '../api/me.ts';
 import type { ServiceAccount } from '../api/types.ts';
 import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { ProjectPage } from '../shell/project-page.tsx';
-import { Badge } from '../ui/values/badge.tsx';
+import { NameWithDetail } from '../ui/values/name-with-detail.tsx';
+import { StateBadge } from '../ui/values/state-badge.tsx';
 import { Button } from '../ui/actions/button.tsx';
 import type { Column } from '../ui/tables/data-table.tsx';
 import { EmptyState } from '../ui/feedback/empty-state.tsx';
@@ -23,20 +24,11 @@ import { ServiceAccountActions } from './service-account-actions.tsx';
 const COLUMNS: Column<ServiceAccount>[] = [
   {
     header: 'Service account',
-    cell: ({ name, description }) => (
-      <span className="flex flex-col">
-        <span className="font-medium">{name}</span>
-        <span className="text-xs text-ink-faint">{description}</span>
-      </span>
-    ),
+    cell: ({ name, description }) => <NameWithDetail name={name}>{description}</NameWithDetail>,
   },
   {
     header: 'State',
-    cell: ({ state }) => (
-      <Badge tone={state === 'active' ? 'success' : 'neutral'}>
-        {state === 'active' ? 'Active' : 'Disabled'}
-      </Badge>
-    ),
+    cell: ({ state }) => <StateBadge state={state} />,
   },
   {
     header: 'Tokens',

@@ -4,8 +4,7 @@ import { apiKeysQuery, revokeApiKey } from '../api/account/own.ts';
 import { userKeys } from '../api/query-keys.ts';
 import type { ApiKey } from '../api/types.ts';
 import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
-import { humanize } from '../format/humanize.ts';
-import { Badge } from '../ui/values/badge.tsx';
+import { StateBadge } from '../ui/values/state-badge.tsx';
 import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
 import type { Column } from '../ui/tables/data-table.tsx';
 import { EmptyState } from '../ui/feedback/empty-state.tsx';
@@ -25,7 +24,7 @@ const COLUMNS: Column<ApiKey>[] = [
   },
   {
     header: 'State',
-    cell: ({ state }) => <Badge tone={state === 'active' ? 'success' : 'neutral'}>{humanize(state)}</Badge>,
+    cell: ({ state }) => <StateBadge state={state} />,
   },
   {
     header: 'Permissions',

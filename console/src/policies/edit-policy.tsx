@@ -92,7 +92,7 @@ export function EditPolicy({ policy, tenant }: EditPolicyProps) {
             policy.doc,
             tenant
               ? 'Applies immediately to this tenant and its projects.'
-              : 'Applies immediately to every tenant and project that has no value of its own.',
+              : 'Applies immediately to every tenant and project without its own value.',
           ]}
         />
       </ConfirmDialog>

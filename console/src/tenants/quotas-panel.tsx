@@ -17,6 +17,7 @@ import { ProgressBar } from '../ui/charts/progress-bar.tsx';
 import { ResourceList } from '../ui/tables/resource-list.tsx';
 import { RowActions } from '../ui/actions/row-actions.tsx';
 import { parseLimit, formatQuotaAmount, limitToInputValue } from './quota-amounts.ts';
+import { NameWithDetail } from '../ui/values/name-with-detail.tsx';
 
 /** Quota usage of a tenant's projects and people. */
 export function QuotasPanel({ tenant }: { tenant: Tenant }) {
@@ -25,13 +26,10 @@ export function QuotasPanel({ tenant }: { tenant: Tenant }) {
     {
       header: 'Scope',
       cell: ({ holder, measure, unit }) => (
-        <span className="flex flex-col">
-          <span className="font-medium">{holderName(tenant, holder)}</span>
-          <span className="text-xs text-ink-faint">
-            {humanize(measure)}
-            {unit ? `, ${unit}` : ''}
-          </span>
-        </span>
+        <NameWithDetail name={holderName(tenant, holder)}>
+          {humanize(measure)}
+          {unit ? `, ${unit}` : ''}
+        </NameWithDetail>
       ),
     },
     { header: 'Used', cell: (quota) => <Used quota={quota} /> },

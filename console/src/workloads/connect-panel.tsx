@@ -46,7 +46,7 @@ function AddressLines({ address }: { address: AppAddress }) {
   );
 }
 
-/** A link to the app on an origin of its own, or the reason why it cannot be opened. */
+/** A link to the app on its own origin, or the reason why it cannot be opened. */
 function OpenApp({ instance, url }: { instance: AppInstance; url: string }) {
   const permission = useProjectDisabledReason(instance.project_id, 'app_instance.open');
   const refusal = permission ?? (instance.status === 'running' ? null : 'It can be opened while it runs.');

@@ -16,7 +16,8 @@ import { postgresTokens } from '../domains/access/tokens/postgres-tokens.ts';
 import { redisTokens } from '../domains/access/tokens/redis-tokens.ts';
 import { TunnelHub } from '../domains/access/tunnel/tunnel-hub.ts';
 import type { PaymentProvider } from '../domains/payments/provider.ts';
-import { authenticate } from '../platform/auth/authenticate.ts';
+import { authenticate } from '../domains/tenancy/credentials/authenticate.ts';
+import { refreshBindings } from '../domains/tenancy/credentials/refresh-bindings.ts';
 import { requirePermission, type Caller } from '../platform/auth/caller.ts';
 import type { DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
 import { BearerTokens } from '../platform/auth/bearer-tokens.ts';
@@ -205,7 +206,7 @@ export async function createApi(
       terminalTokens,
       lab: options.lab ?? null,
     }),
-    streamEvents: streamEvents(services, tail),
+    streamEvents: streamEvents(services, tail, refreshBindings),
   };
   const { server, admit, stop } = await createContractServer<Caller>({
     name: 'public',

@@ -9,7 +9,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { emitAllocation } from '../domains/timeline/allocation-events.ts';
 import { seedDemoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-people.ts';
 import { unlimitedDenials } from '../platform/audit/testing/denials.ts';
-import { authenticate } from '../platform/auth/authenticate.ts';
+import { authenticate } from '../domains/tenancy/credentials/authenticate.ts';
+import { refreshBindings } from '../domains/tenancy/credentials/refresh-bindings.ts';
 import type { Caller } from '../platform/auth/caller.ts';
 import { createContractServer, type ContractServer } from '../platform/http/contract-server.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
@@ -51,6 +52,7 @@ async function startServer(port = 0, bounds?: StreamBounds): Promise<{ url: stri
       streamEvents: streamEvents(
         { ...events, policies: fixedPolicies() } as unknown as Services,
         tail,
+        refreshBindings,
         bounds,
       ),
     },
@@ -134,7 +136,7 @@ async function happen(key: string, ...messages: string[]): Promise<void> {
 
 const labels = (stream: Stream) => stream.messages.map((message) => message.label);
 
-test('each caller sees the events of its own projects, operators those of the platform', async () => {
+test('each caller sees the events of their projects, operators those of the platform', async () => {
   const { url } = await startServer();
   const [member, stranger, operator] = [
     await listen(url, 'member'),

@@ -85,7 +85,7 @@ export async function openServices(options: {
     { db, database, sealer, keys, authorities, policies, clock: systemClock },
     'gpuaas_app_runtime',
   );
-  // Of its own this process holds no tunnel; it reaches those of the gateways.
+  // This process holds no tunnel; it reaches those of the gateways.
   const guests = new GuestConnections({
     services: entering,
     hub: new TunnelHub(log, new StreamMetrics(new Registry())),

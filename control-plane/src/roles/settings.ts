@@ -14,7 +14,7 @@ export const SETTINGS = {
     env: 'GPUAAS_APPS_DOMAIN',
     otherwise: 'localhost:<apps port>',
     about:
-      "domain whose first label names an app, with the port if browsers use another than the scheme's; a registrable domain of its own, never under the console's",
+      "domain whose first label names an app, with the port if browsers use another than the scheme's; a separate registrable domain, never under the console's",
   },
   'node-hostnames': {
     env: 'GPUAAS_NODE_HOSTNAMES',

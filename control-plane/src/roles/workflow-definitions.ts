@@ -14,7 +14,7 @@ export const workflowDefinitions: readonly Definition[] = domainModules
   .flatMap(({ workflows = [] }) => workflows)
   .map(underItsRole);
 
-/** Those that enter guests, which a role of its own runs. */
+/** Those that enter guests, which a separate role runs. */
 export const appRuntimeWorkflows = workflowDefinitions.filter(({ queue }) => queue === APP_RUNTIME_QUEUE);
 export const workerWorkflows = workflowDefinitions.filter(({ queue }) => queue !== APP_RUNTIME_QUEUE);
 

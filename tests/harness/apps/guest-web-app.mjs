@@ -64,7 +64,7 @@ const answers = {
   },
   '/sw.js'(_request, response) {
     response.setHeader('content-type', 'text/javascript');
-    // Keeps tickets that pass by, and shows a page of its own instead.
+    // Keeps tickets that pass by, and shows its own page instead.
     response.end(`
       self.addEventListener('install', () => self.skipWaiting());
       self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));

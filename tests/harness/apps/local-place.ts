@@ -27,7 +27,7 @@ export function inShell(name: string, options: LocalPlaceOptions): void {
   else describe(`the member runner ${name}`, () => it.skip(`needs ${file} on Linux`));
 }
 
-/** A home folder on this machine, entered by plain shells. As root it has a small disk of its own. */
+/** A home folder on this machine, entered by plain shells. As root it has its own small disk. */
 function openLocalPlace({ shell, uid: wanted }: LocalPlaceOptions): RunnerPlace {
   const folder = mkdtempSync(join(tmpdir(), 'gpuaas-runner-'));
   chmodSync(folder, 0o755);

@@ -17,7 +17,7 @@ export async function launchMachine({ member, projectId }: TestPlatform): Promis
   return await waitForState(member, id, 'active');
 }
 
-/** Publishes the test's web app under a name of its own, and starts it on the machine for the member. */
+/** Publishes the test's web app under a new name, and starts it on the machine for the member. */
 export async function startWebApp(
   { baseUrl, keys, operator, member, projectId }: TestPlatform,
   allocation: Allocation,

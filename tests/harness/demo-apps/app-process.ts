@@ -15,7 +15,7 @@ export interface AppProcess {
   stop(): Promise<void>;
 }
 
-/** Builds an app and runs it as the member runner does: a file without an ending, in a folder of its own. */
+/** Builds an app and runs it as the member runner does: a file without an ending, in an empty folder. */
 export async function startApp(app: AppName, env: Record<string, string> = {}): Promise<AppProcess> {
   const folder = await mkdtemp(join(tmpdir(), `gpuaas-${app}-`));
   const { bytes } = await buildApp(app);

@@ -34,7 +34,7 @@ async function sums(): Promise<{ counted: number; recorded: number }> {
   return { counted: Number(rows[0]!.counted), recorded: Number(rows[0]!.recorded) };
 }
 
-it('a gateway in a process of its own serves apps, and a kill loses only its last counts', async () => {
+it('a gateway in a separate process serves apps, and a kill loses only its last counts', async () => {
   const appsPort = await freePort();
   const gateway = await roles.start('app-gateway', { GPUAAS_APPS_PORT: String(appsPort) });
   const client = new AppClient(appsPort, app.label);

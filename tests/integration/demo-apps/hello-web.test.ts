@@ -48,7 +48,7 @@ describe('hello-web', () => {
     await reader.cancel();
   });
 
-  it('echoes over a WebSocket of its own origin', async () => {
+  it('echoes over a WebSocket of the same origin', async () => {
     const address = `${app.url.replace('http', 'ws')}/socket`;
     const socket = new WebSocket(address, { origin: app.url, headers: { 'x-gpuaas-user': 'ada' } });
     await once(socket, 'open');

@@ -3,11 +3,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tenantPermissions } from '@gpuaas/contracts/generated/permissions.ts';
 import { permissionsAt, type Scope } from '@gpuaas/control-plane/platform/auth/caller';
-import {
-  grantedBindings,
-  USER_WITH_RIGHTS,
-  type PrincipalRow,
-} from '@gpuaas/control-plane/platform/auth/rights';
+import { USER_WITH_RIGHTS } from '@gpuaas/control-plane/domains/tenancy/credentials/principals-with-rights';
+import { grantedBindings, type PrincipalRow } from '@gpuaas/control-plane/platform/auth/granted-bindings';
 import { createTestApi, type TestApi } from '../../harness/api.ts';
 import { newTenant, signUp, type Schemas, type TestPerson, type TestTenant } from '../../harness/tenancy.ts';
 

@@ -7,7 +7,7 @@ import { explainFailure, prepareLogin, requireKey } from '../../reach/ssh-login.
 import { openSession } from '../../session.ts';
 
 const SSH_PORT = 22;
-/** The code with which `ssh` reports a failure of its own, whatever the remote command did. */
+/** The code with which `ssh` reports its own failure, whatever the remote command did. */
 const SSH_FAILED = 255;
 
 interface SshOptions {

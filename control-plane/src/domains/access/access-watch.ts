@@ -1,5 +1,6 @@
 import { permissionsAt, type Binding, type Scope } from '../../platform/auth/caller.ts';
 import { currentBindings, watchRights, type RightsWatch } from '../../platform/auth/watch-rights.ts';
+import { refreshBindings } from '../tenancy/credentials/refresh-bindings.ts';
 import { serializeCredential } from '../../platform/auth/serialize-credential.ts';
 import type { Db } from '../../platform/db/database.ts';
 import type { EventTail } from '../../platform/events/tail.ts';
@@ -122,6 +123,7 @@ export class AccessWatch {
       {
         db,
         log,
+        refresh: refreshBindings,
         holds: (now) => mayEnter(visit.door, now, subject),
         onEnd: () => this.#end(visit, visit.door.forbiddenMessage),
       },
@@ -177,7 +179,7 @@ export async function findOpenSubject<S extends DoorSubject>(
   visitor: Pick<Visitor, 'subjectId' | 'actorId' | 'credential'>,
 ): Promise<S> {
   const subject = (await door.find(db, [visitor.subjectId])).get(visitor.subjectId);
-  const bindings = await currentBindings(db, visitor);
+  const bindings = await currentBindings(db, refreshBindings, visitor);
   if (!subject || !bindings || !mayEnter(door, bindings, subject) || !admits(door, subject, visitor))
     throw new AccessRefusedError('forbidden', door.forbiddenMessage);
   if (!door.isOpen(subject)) throw new AccessRefusedError('not_active', `The ${door.subject} is not active.`);

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { monthStart } from '../../platform/clock.ts';
-import { signStatement, type Retirement } from '../../platform/audit/checkpoint.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { recordAudit } from '../../platform/audit/record.ts';
+import { recordRetirement } from '../../platform/audit/record-retirement.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
@@ -62,17 +62,7 @@ async function retire(
   candidate: Candidate,
   now: Date,
 ): Promise<void> {
-  const statement: Retirement = { ...candidate, retired_at: now.toISOString(), key_id: keys.audit.id };
-  await tx
-    .insertInto('audit_retirements')
-    .values({
-      ...statement,
-      first_segment: BigInt(statement.first_segment),
-      last_segment: BigInt(statement.last_segment),
-      row_count: BigInt(statement.row_count),
-      signature: signStatement(statement, keys.audit.privateKey),
-    })
-    .execute();
+  await recordRetirement(tx, keys, { ...candidate, retired_at: now.toISOString() });
   await recordAudit(tx, {
     actorUserId: null,
     actorKind: 'system',

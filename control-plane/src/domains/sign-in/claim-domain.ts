@@ -1,10 +1,10 @@
-import { revokeSignInsOfIssuer } from '../../platform/auth/revoke-sign-ins.ts';
 import { randomSecret } from '../../platform/auth/secrets.ts';
 import { isDatabaseError, type Tx } from '../../platform/db/database.ts';
 import { notFound, Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import type { DomainRow } from './describe-identity-provider.ts';
 import type { IdentityProviderRow } from './find-identity-provider.ts';
+import { signOutProvider } from './sign-out-provider.ts';
 import { verificationRecord } from './verify-domain.ts';
 
 const UNIQUE_VIOLATION = '23505';
@@ -61,6 +61,6 @@ export async function verifyDomain(tx: Tx, row: DomainRow, proven: boolean, now:
 
 /** Signs out everyone who signed in with an address of the domain. */
 export async function releaseDomain(tx: Tx, provider: IdentityProviderRow, row: DomainRow): Promise<void> {
-  await revokeSignInsOfIssuer(tx, provider.organization_id, provider.issuer);
+  await signOutProvider(tx, provider);
   await tx.deleteFrom('identity_provider_domains').where('id', '=', row.id).execute();
 }

@@ -1,9 +1,9 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import { revokeSignInsOfIssuer } from '../../platform/auth/revoke-sign-ins.ts';
 import { clientSecretContext } from './tenant-providers.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Sealer } from '../../platform/keys/seal.ts';
 import { PROVIDER_COLUMNS, type IdentityProviderRow } from './find-identity-provider.ts';
+import { signOutProvider } from './sign-out-provider.ts';
 
 export async function updateIdentityProvider(
   sealer: Sealer,
@@ -12,7 +12,7 @@ export async function updateIdentityProvider(
   change: components['schemas']['UpdateIdentityProvider'],
 ): Promise<IdentityProviderRow> {
   const { client_secret: secret, ...open } = change;
-  if (change.enabled === false) await revokeSignInsOfIssuer(tx, row.organization_id, row.issuer);
+  if (change.enabled === false) await signOutProvider(tx, row);
   return await tx
     .updateTable('identity_providers')
     .set({
@@ -30,6 +30,6 @@ export async function deleteIdentityProvider(
   tx: Tx,
   row: Pick<IdentityProviderRow, 'id' | 'organization_id' | 'issuer'>,
 ): Promise<void> {
-  await revokeSignInsOfIssuer(tx, row.organization_id, row.issuer);
+  await signOutProvider(tx, row);
   await tx.deleteFrom('identity_providers').where('id', '=', row.id).execute();
 }

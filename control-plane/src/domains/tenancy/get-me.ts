@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import { permissionsAt, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, permissionsAt, type Caller } from '../../platform/auth/caller.ts';
 import type { Db } from '../../platform/db/database.ts';
 import { decodePage, encodePage } from '../../platform/http/page.ts';
 import { NIL_ID, projectResourceName, tenantResourceName } from '../../platform/ids.ts';
@@ -24,7 +24,7 @@ export async function getMe(db: Db, caller: Caller, page: string | undefined): P
     user: userId === null ? null : { id: userId, email, name },
     service_account: userId === null ? { id: caller.id, name } : null,
     csrf_token: credential.kind === 'sign_in' ? credential.csrfToken : null,
-    platform_permissions: [...permissionsAt(bindings.get(null) ?? [], { kind: 'platform' })],
+    platform_permissions: [...permissionsAt(bindings.get(null) ?? [], atPlatform)],
     next_page: rows.nextPage,
     organizations: rows.organizations.map(({ id, name: organizationName }) => {
       const own = bindings.get(id) ?? [];

@@ -1,4 +1,4 @@
-import { isPermission } from '../../platform/auth/rights.ts';
+import { isPermission } from '../../platform/auth/granted-bindings.ts';
 import { permissionsAt, type Caller, type Scope } from '../../platform/auth/caller.ts';
 import { Problem } from '../../platform/http/problem.ts';
 

@@ -5,7 +5,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import cookie from '@fastify/cookie';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unlimitedDenials } from '../../platform/audit/testing/denials.ts';
-import { authenticate } from '../../platform/auth/authenticate.ts';
+import { authenticate } from '../tenancy/credentials/authenticate.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import { createContractServer, type ContractServer } from '../../platform/http/contract-server.ts';
 import type { ContractDocument } from '../../platform/http/operation.ts';

@@ -87,7 +87,7 @@ export class OidcLogin {
   }
 
   /**
-   * The person in the provider's response. Each login can be finished once, at the callback of its own
+   * The person in the provider's response. Each login can be finished once, at the callback of that
    * provider: a response of one provider never reaches another.
    */
   async finish(

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Caller } from './caller.ts';
 import type { Tx } from '../db/database.ts';
 import { withRole } from '../db/scope.ts';
@@ -35,15 +36,17 @@ export async function revokeOtherSignIns(tx: Tx, caller: Caller): Promise<number
   return ended.length;
 }
 
-/** Signs out everyone who signed in through a tenant's own provider. */
-export async function revokeSignInsOfIssuer(tx: Tx, organizationId: string, issuer: string): Promise<void> {
+/** Signs out those of the people who signed in through a provider. */
+export async function revokeSignInsOfIssuer(
+  tx: Tx,
+  userIds: readonly string[],
+  issuer: string,
+): Promise<void> {
   await withRole(tx, 'gpuaas_auth', () =>
     tx
       .deleteFrom('sign_ins')
       .where('issuer', '=', issuer)
-      .where('user_id', 'in', (q) =>
-        q.selectFrom('users').select('id').where('home_organization_id', '=', organizationId),
-      )
+      .where(sql<boolean>`user_id = any (${userIds}::uuid[])`)
       .execute(),
   );
 }

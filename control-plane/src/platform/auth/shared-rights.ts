@@ -1,6 +1,8 @@
 import { watchRights, type Holder, type RightsWatch, type RightsWatchOptions } from './watch-rights.ts';
 import { serializeCredential } from './serialize-credential.ts';
 
+type SharedOptions = Pick<RightsWatchOptions, 'db' | 'log' | 'refresh'>;
+
 interface Shared {
   watch: RightsWatch;
   ends: Set<() => void>;
@@ -9,9 +11,9 @@ interface Shared {
 /** One check of rights for all streams of a credential, however many are open. */
 export class SharedRights {
   readonly #watches = new Map<string, Shared>();
-  readonly #options: Pick<RightsWatchOptions, 'db' | 'log'>;
+  readonly #options: SharedOptions;
 
-  constructor(options: Pick<RightsWatchOptions, 'db' | 'log'>) {
+  constructor(options: SharedOptions) {
     this.#options = options;
   }
 

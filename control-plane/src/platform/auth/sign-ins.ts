@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
 import { newId } from '../ids.ts';
@@ -54,6 +55,20 @@ export async function createSignIn(
     })
     .execute();
   return { id, secret, expiresAt };
+}
+
+/** Records the use of a browser sign-in and the browser's details, at most once a minute. */
+export async function recordSignInUse(
+  pool: pg.Pool,
+  idHash: Buffer,
+  { userAgent, ip }: BrowserDetails,
+): Promise<void> {
+  await pool.query({
+    name: 'note-use-of-sign-in',
+    text: `update sign_ins set last_used_at = now(), user_agent = $2, ip = $3
+      where id_hash = $1 and last_used_at < now() - interval '1 minute'`,
+    values: [idHash, userAgent, ip],
+  });
 }
 
 export interface EndedSignIn {

@@ -1,8 +1,7 @@
-import type { Db } from '../db/database.ts';
+import type { Db, Tx } from '../db/database.ts';
 import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Binding, Caller } from './caller.ts';
-import { refreshBindings } from './credentials.ts';
 
 /** Rights confirmed longer ago than this are no longer used. */
 const FRESH_MS = 3000;
@@ -11,6 +10,9 @@ const RETRY_MS = 500;
 
 /** The holder of the rights and the credential. */
 export type Holder = Pick<Caller, 'bindings' | 'credential'>;
+
+/** Reads a caller's credential and rights again; null if the credential is gone. Runs as `gpuaas_auth`. */
+export type RefreshBindings = (tx: Tx, holder: Pick<Holder, 'credential'>) => Promise<Binding[] | null>;
 
 export interface RightsWatch {
   /** Current rights, after waiting for a confirmation if necessary; null when they have ended. */
@@ -23,6 +25,7 @@ export interface RightsWatch {
 export interface RightsWatchOptions {
   db: Db;
   log: Logger;
+  refresh: RefreshBindings;
   /** Called once: when the rights end, or could not be confirmed for `LIMIT_MS`. */
   onEnd: () => void;
   /** What the rights must still allow; without it a valid credential is enough. */
@@ -31,7 +34,7 @@ export interface RightsWatchOptions {
 
 /** Confirms the rights of an open stream or terminal repeatedly. */
 export function watchRights(
-  { db, log, onEnd, holds = () => true }: RightsWatchOptions,
+  { db, log, refresh, onEnd, holds = () => true }: RightsWatchOptions,
   holder: Holder,
 ): RightsWatch {
   let { bindings } = holder;
@@ -52,7 +55,7 @@ export function watchRights(
   };
   const check = async (): Promise<void> => {
     const begun = performance.now();
-    const found = await currentBindings(db, holder);
+    const found = await currentBindings(db, refresh, holder);
     if (stopped) return;
     if (!found || !holds(found)) return end();
     bindings = found;
@@ -86,6 +89,10 @@ export function watchRights(
 }
 
 /** Current rights; null if the credential is gone. */
-export async function currentBindings(db: Db, holder: Pick<Holder, 'credential'>): Promise<Binding[] | null> {
-  return await inScope(db, { role: 'gpuaas_auth' }, (tx) => refreshBindings(tx, holder));
+export async function currentBindings(
+  db: Db,
+  refresh: RefreshBindings,
+  holder: Pick<Holder, 'credential'>,
+): Promise<Binding[] | null> {
+  return await inScope(db, { role: 'gpuaas_auth' }, (tx) => refresh(tx, holder));
 }

@@ -1,6 +1,6 @@
 import { eventPermission, isEventType, personalEventTypes } from '@gpuaas/contracts/events';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { permissionsAt, type Binding, type Scope } from '../auth/caller.ts';
+import { atPlatform, permissionsAt, type Binding, type Scope } from '../auth/caller.ts';
 import type { LoggedEvent } from './event-log.ts';
 
 const PERSONAL: ReadonlySet<string> = new Set(personalEventTypes);
@@ -23,7 +23,7 @@ export function maySee(
   const needs = eventPermission(type);
   const may = (permission: Permission | undefined, scope: Scope): boolean =>
     permission !== undefined && permissionsAt(bindings, scope).has(permission);
-  if (needs.platform || organizationId === null) return may(needs.platform, { kind: 'platform' });
+  if (needs.platform || organizationId === null) return may(needs.platform, atPlatform);
   const { project_id: projectId = null, project_ids: projectIds } = payload;
   const mayInProject = (id: unknown): boolean =>
     typeof id === 'string' && may(needs.project, { kind: 'project', organizationId, projectId: id });

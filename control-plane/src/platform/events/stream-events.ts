@@ -1,6 +1,6 @@
 import { operatorPermissions } from '@gpuaas/contracts/events';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { permissionsAt, scopeOf, type Caller } from '../auth/caller.ts';
+import { atPlatform, permissionsAt, scopeOf, type Caller } from '../auth/caller.ts';
 import { inScope } from '../db/scope.ts';
 import { OpenCounts, tooManyStreams } from '../http/open-counts.ts';
 import { HIJACKED, type Handler } from '../http/operation.ts';
@@ -13,7 +13,7 @@ import {
   type Cursor,
   type LoggedEvent,
 } from './event-log.ts';
-import type { RightsWatch } from '../auth/watch-rights.ts';
+import type { RefreshBindings, RightsWatch } from '../auth/watch-rights.ts';
 import { SharedRights } from '../auth/shared-rights.ts';
 import { maySee } from './may-see.ts';
 import { StreamOutput, type OutputBounds } from './stream-output.ts';
@@ -42,10 +42,11 @@ const BOUNDS: StreamBounds = {
 export function streamEvents(
   services: Services,
   tail: EventTail,
+  refresh: RefreshBindings,
   bounds: StreamBounds = BOUNDS,
 ): Handler<operations['streamEvents'], Caller> {
   const counts = new OpenCounts();
-  const sharedRights = new SharedRights(services);
+  const sharedRights = new SharedRights({ db: services.db, log: services.log, refresh });
   return async ({ caller, request, reply, log }) => {
     const close = counts.open(caller.id, {
       perKey: services.policies.get('events.max_streams_per_caller'),
@@ -154,7 +155,7 @@ async function replay(
   rights: RightsWatch,
 ): Promise<void> {
   let cursor = range.after;
-  const held = permissionsAt(caller.bindings, { kind: 'platform' });
+  const held = permissionsAt(caller.bindings, atPlatform);
   const scope = scopeOf(
     caller,
     operatorPermissions.find((permission) => held.has(permission)),

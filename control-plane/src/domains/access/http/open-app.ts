@@ -1,5 +1,5 @@
 import { recordAudit } from '../../../platform/audit/record.ts';
-import { findCredential, SIGN_IN } from '../../../platform/auth/credentials.ts';
+import { findCredential, SIGN_IN } from '../../tenancy/credentials/credentials.ts';
 import { hashSecret } from '../../../platform/auth/secrets.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';

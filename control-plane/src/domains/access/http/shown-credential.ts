@@ -6,7 +6,7 @@ import {
   findCredential,
   SERVICE_ACCOUNT_TOKENS,
   SIGN_IN,
-} from '../../../platform/auth/credentials.ts';
+} from '../../tenancy/credentials/credentials.ts';
 import { hashSecret, kindOfSecret } from '../../../platform/auth/secrets.ts';
 import type { Services } from '../../../platform/services.ts';
 import { openSignIn, signedInCookie } from './app-cookies.ts';

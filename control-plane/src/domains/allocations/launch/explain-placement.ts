@@ -1,5 +1,5 @@
 import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { permissionsAt, type Caller } from '../../../platform/auth/caller.ts';
+import { atPlatform, permissionsAt, type Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
 import { cumulativeCost, moneyJson, multiplyMoney } from '../../../platform/money.ts';
@@ -54,7 +54,7 @@ export async function explainPlacement(
   const nearest = placement.fits ? request : placement.nearest;
   const perHour = multiplyMoney(offer.perGpuHour, request.gpus);
   const seconds = asked.max_duration_seconds;
-  const seesFleet = permissionsAt(caller.bindings, { kind: 'platform' }).has('fleet.read');
+  const seesFleet = permissionsAt(caller.bindings, atPlatform).has('fleet.read');
   return {
     fits: placement.fits,
     requested,

@@ -23,7 +23,7 @@ export function keepPlatformDoors(services: RuntimeServices, apiUrl: string): Re
   const doors = new Map<string, Door>();
 
   async function open(allocationId: string, instances: ReadonlySet<string>): Promise<void> {
-    const server = servePlatform(apiUrl, (token) => {
+    const platform = servePlatform(apiUrl, (token) => {
       const id = openAppInstanceToken(sealer, token);
       return id !== null && door.instances.has(id);
     });
@@ -34,7 +34,7 @@ export function keepPlatformDoors(services: RuntimeServices, apiUrl: string): Re
       await guests.enter(
         allocationId,
         async (guest) => {
-          await guest.listen(PLATFORM_PORT, (connection) => void server.emit('connection', connection));
+          await guest.listen(PLATFORM_PORT, (connection) => platform.accept(connection));
           await guest.ended;
         },
         ending.signal,
@@ -43,7 +43,7 @@ export function keepPlatformDoors(services: RuntimeServices, apiUrl: string): Re
       log.debug({ err: error, allocation_id: allocationId }, 'the platform cannot be offered in the machine');
     } finally {
       doors.delete(allocationId);
-      server.closeAllConnections();
+      platform.close();
     }
   }
 

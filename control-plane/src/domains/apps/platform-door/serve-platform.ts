@@ -1,11 +1,6 @@
-import {
-  createServer,
-  request as sendHttp,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, request as sendHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as sendHttps } from 'node:https';
+import type { Duplex } from 'node:stream';
 
 /** The API, and nothing else that the platform serves. */
 const SERVED = '/api/v1/';
@@ -21,15 +16,36 @@ const REQUEST_HEADERS = [
   'user-agent',
 ] as const;
 const WITHHELD = new Set(['connection', 'keep-alive', 'set-cookie', 'transfer-encoding', 'upgrade']);
-const REQUEST_MS = 60_000;
-const MAX_CONNECTIONS = 64;
+/** A connection without a complete request for so long is cut. */
+const SILENCE_MS = 60_000;
+export const MAX_CONNECTIONS = 64;
+
+export interface PlatformDoor {
+  accept(connection: Duplex): void;
+  close(): void;
+}
 
 /**
- * What a guest reaches of the platform: requests to the API with a token that `admits` knows, passed on to `apiUrl`. It
- * listens nowhere: connections from guests are handed to it.
+ * What a guest reaches of the platform: requests to the API with a token that `admits` knows, passed on to `apiUrl`.
+ * The server listens nowhere, so node applies neither its limit of connections nor its timeouts.
  */
-export function servePlatform(apiUrl: string, admits: (token: string) => boolean): Server {
-  const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
+export function servePlatform(
+  apiUrl: string,
+  admits: (token: string) => boolean,
+  silenceMs = SILENCE_MS,
+): PlatformDoor {
+  const open = new Map<Duplex, NodeJS.Timeout>();
+  const limitSilence = (connection: Duplex): void =>
+    void open.set(
+      connection,
+      setTimeout(() => connection.destroy(), silenceMs),
+    );
+  const server = createServer((request, response) => {
+    const { socket } = request;
+    clearTimeout(open.get(socket));
+    response.once('close', () => {
+      if (open.has(socket)) limitSilence(socket);
+    });
     const target = targetOf(apiUrl, request.url);
     if (!target) return refuse(response, 404, 'Only the API is served here.');
     const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
@@ -37,8 +53,21 @@ export function servePlatform(apiUrl: string, admits: (token: string) => boolean
       return refuse(response, 401, 'Send the token of an app instance in this machine as a bearer token.');
     pass(request, response, target);
   });
-  server.maxConnections = MAX_CONNECTIONS;
-  return server;
+  return {
+    accept(connection) {
+      connection.on('error', () => connection.destroy());
+      if (open.size >= MAX_CONNECTIONS) return void connection.destroy();
+      limitSilence(connection);
+      connection.once('close', () => {
+        clearTimeout(open.get(connection));
+        open.delete(connection);
+      });
+      server.emit('connection', connection);
+    },
+    close() {
+      for (const connection of open.keys()) connection.destroy();
+    },
+  };
 }
 
 /** Null if the path leads elsewhere, also by dots or as a whole address. */

@@ -11,7 +11,7 @@ const CLAIMED = 200;
 const MACHINES = 32;
 
 /**
- * Looks at members whose time has come. Any number of processes may run one. A look that takes longer than the interval
+ * Looks at members whose time has come. Any number of processes may run one. An observation that takes longer than the interval
  * does not start again before it ends.
  */
 export function startObserver(services: RuntimeServices): RepeatHandle {

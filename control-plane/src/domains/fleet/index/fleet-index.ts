@@ -80,7 +80,7 @@ export class FleetIndex {
   /**
    * Reads everything committed since the last snapshot, and the `suspects` in any case. Snapshots run one
    * after the other, so that an older one never overwrites a newer; a caller that waited through a whole
-   * snapshot needs none of its own.
+   * snapshot needs no other.
    */
   async catchUp(
     db: Db | Tx,

@@ -1,6 +1,11 @@
 import { permissions } from '@gpuaas/contracts/generated/permissions.ts';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import { permissionsAnywhere, permissionsAt, type Caller } from '../../../platform/auth/caller.ts';
+import {
+  atPlatform,
+  permissionsAnywhere,
+  permissionsAt,
+  type Caller,
+} from '../../../platform/auth/caller.ts';
 import { hashSecret, newSecret, secretPrefix } from '../../../platform/auth/secrets.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { notFound, Problem } from '../../../platform/http/problem.ts';
@@ -65,7 +70,7 @@ function requireHeld(caller: Caller, organizationId: string | null, scopes: read
   }
   const held: ReadonlySet<string> =
     organizationId === null
-      ? permissionsAt(caller.bindings, { kind: 'platform' })
+      ? permissionsAt(caller.bindings, atPlatform)
       : permissionsAnywhere(caller.bindings, organizationId);
   const missing = scopes.filter((scope) => !held.has(scope));
   if (missing.length === 0) return;

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { Binding } from '../../../platform/auth/caller.ts';
-import { grantedBindings, USER_WITH_RIGHTS, type PrincipalRow } from '../../../platform/auth/rights.ts';
+import { grantedBindings, type PrincipalRow } from '../../../platform/auth/granted-bindings.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
+import { USER_WITH_RIGHTS } from '../credentials/principals-with-rights.ts';
 
 export interface Person {
   id: string;

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { INTERRUPT_FD } from './kernel-events.ts';
 
 /**
- * Runs in a thread of its own, because the main thread may be in a loop without end: each byte from the server terminates
+ * Runs in a separate thread, because the main thread may be in a loop without end: each byte from the server terminates
  * what the main thread executes, then says so there.
  */
 export function runInterrupter(): void {

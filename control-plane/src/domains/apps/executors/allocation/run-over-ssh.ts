@@ -3,7 +3,7 @@ import type { Client, ClientChannel } from 'ssh2';
 import { GuestError } from './guest-error.ts';
 import type { GuestCommand } from './guest.ts';
 
-/** Runs one command on a connection of its own within that of the client. */
+/** Runs one command on a separate channel of the client. */
 export async function runOverSsh(client: Client, options: GuestCommand): Promise<Buffer> {
   const { command, stdin, maxBytes, deadlineMs } = options;
   return await new Promise((resolve, reject) => {

@@ -1,25 +1,17 @@
-import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
-import { systemClock } from '../clock.ts';
-import type { Tx } from '../db/database.ts';
-import { Batcher } from '../batcher.ts';
-import { permissionsAt, type Binding, type Caller } from './caller.ts';
-import {
-  grantedBindings,
-  SERVICE_ACCOUNT_WITH_RIGHTS,
-  USER_WITH_RIGHTS,
-  type PrincipalRow,
-} from './rights.ts';
-import type { BrowserDetails } from './sign-ins.ts';
+import { permissionsAt, type Binding } from '../../../platform/auth/caller.ts';
+import { grantedBindings, type PrincipalRow } from '../../../platform/auth/granted-bindings.ts';
+import { Batcher } from '../../../platform/batcher.ts';
+import { SERVICE_ACCOUNT_WITH_RIGHTS, USER_WITH_RIGHTS } from './principals-with-rights.ts';
 
-interface Statement<Row> {
+export interface Statement<Row> {
   name: string;
   text: string;
   /** Never set; carries the type of the rows. */
   row?: Row;
 }
 
-/** Column that assigns the rows of a look-up of many secrets. */
+/** Column that assigns the rows of a lookup of many secrets. */
 interface FoundRow {
   found_by: unknown;
 }
@@ -43,13 +35,13 @@ interface SignInRow extends PrincipalRow {
   used_lately: boolean;
 }
 
-const apiKeysBy = (column: 'secret_hash' | 'id'): Statement<ApiKeyRow & FoundRow> => ({
+export const apiKeysBy = (column: 'secret_hash' | 'id'): Statement<ApiKeyRow & FoundRow> => ({
   name: `api-keys-by-${column}`,
   text: `select k.${column} as found_by, k.id as credential_id, k.scopes, k.organization_id, ${usedLately('k')}, ${USER_WITH_RIGHTS}
     from api_keys k join users u on u.id = k.user_id
     where k.${column} = any ($1) and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
 });
-const tokensBy = (column: 'secret_hash' | 'id'): Statement<TokenRow & FoundRow> => ({
+export const tokensBy = (column: 'secret_hash' | 'id'): Statement<TokenRow & FoundRow> => ({
   name: `service-account-tokens-by-${column}`,
   text: `select t.${column} as found_by, t.id as credential_id, ${usedLately('t')}, ${SERVICE_ACCOUNT_WITH_RIGHTS}
     from service_account_tokens t join service_accounts s on s.id = t.service_account_id
@@ -86,10 +78,7 @@ export const IDENTITY: Statement<PrincipalRow> = {
   name: 'identity',
   text: `select ${USER_WITH_RIGHTS} from users u where u.issuer = $1 and u.subject = $2
     and (u.home_organization_id is null) = $3 and (u.sign_ins_ended_at is null or u.sign_ins_ended_at < $4)
-    and ($3 or exists (select from identity_providers p
-      join identity_provider_domains d on d.identity_provider_id = p.id
-      where p.organization_id = u.home_organization_id and p.issuer = u.issuer and p.enabled
-        and d.verified_at is not null and d.domain = lower(split_part(u.email, '@', -1))))`,
+    and ($3 or vouches_for_address(u.home_organization_id, u.issuer, u.email))`,
 };
 
 export async function findCredential<Row extends object>(
@@ -101,7 +90,7 @@ export async function findCredential<Row extends object>(
   return rows[0] ?? null;
 }
 
-/** Requests that arrive during a look-up share the next one, whose statement starts after they arrived. */
+/** Requests that arrive during a lookup share the next one, whose statement starts after they arrived. */
 const LOOKS = { batch: 'credentials', size: 64, underWay: 2 };
 const looks = new WeakMap<pg.Pool, Map<string, Batcher<Buffer, unknown>>>();
 
@@ -146,80 +135,7 @@ export function bindingsOfInstance(row: AppInstanceRow): Binding[] {
   return [{ group: 'app_instance', permissions: [...held], scope: 'project', organizationId, projectId }];
 }
 
-/**
- * Reads a caller's credential and rights again, for connections that outlive a request; null if the
- * credential is gone.
- */
-export async function refreshBindings(
-  tx: Tx,
-  { credential }: Pick<Caller, 'credential'>,
-): Promise<Binding[] | null> {
-  switch (credential.kind) {
-    case 'sign_in': {
-      const row = await findAgain(tx, SIGN_IN, credential.idHash, credential.idleSeconds);
-      return row && grantedBindings(row.bindings, null);
-    }
-    case 'api_key': {
-      const row = await findAgain(tx, apiKeysBy('id'), [credential.id]);
-      return row && bindingsOfKey(row);
-    }
-    case 'service_account_token': {
-      const row = await findAgain(tx, tokensBy('id'), [credential.id]);
-      return row && grantedBindings(row.bindings, null);
-    }
-    case 'app_instance_token': {
-      const row = await findAgain(tx, APP_INSTANCE, credential.id);
-      return row && bindingsOfInstance(row);
-    }
-    case 'access_token': {
-      if (credential.expiresAt <= systemClock.now()) return null;
-      const row = await findAgain(
-        tx,
-        IDENTITY,
-        credential.issuer,
-        credential.subject,
-        credential.ofPlatform,
-        credential.issuedAt,
-      );
-      return row && grantedBindings(row.bindings, null);
-    }
-  }
-}
-
-async function findAgain<Row>(tx: Tx, { text }: Statement<Row>, ...values: unknown[]): Promise<Row | null> {
-  const { rows } = await tx.executeQuery<Row>(CompiledQuery.raw(text, values));
-  return rows[0] ?? null;
-}
-
 /** Last use is stored to the minute, so that a busy key is not written at each request. */
 function usedLately(table: 'k' | 't' | 's'): string {
   return `coalesce(${table}.last_used_at > now() - interval '1 minute', false) as used_lately`;
-}
-
-/** Records the use of a browser sign-in and the browser's details, at most once a minute. */
-export async function recordSignInUse(
-  pool: pg.Pool,
-  idHash: Buffer,
-  { userAgent, ip }: BrowserDetails,
-): Promise<void> {
-  await pool.query({
-    name: 'note-use-of-sign-in',
-    text: `update sign_ins set last_used_at = now(), user_agent = $2, ip = $3
-      where id_hash = $1 and last_used_at < now() - interval '1 minute'`,
-    values: [idHash, userAgent, ip],
-  });
-}
-
-/** Records the use of a credential; concurrent requests write once. */
-export async function recordUse(
-  pool: pg.Pool,
-  table: 'api_keys' | 'service_account_tokens',
-  id: string,
-): Promise<void> {
-  await pool.query({
-    name: `note-use-of-${table}`,
-    text: `update ${table} set last_used_at = now()
-      where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
-    values: [id],
-  });
 }

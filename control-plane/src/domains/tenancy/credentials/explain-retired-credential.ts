@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { CredentialRefusedError } from '../http/admission/credential-refused.ts';
+import { CredentialRefusedError } from '../../../platform/http/admission/credential-refused.ts';
 import { findCredential } from './credentials.ts';
 
 interface FormerRow {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { permissionGroups, tenantPermissions } from '@gpuaas/contracts/generated/permissions.ts';
 import { authorize, authorizeAnywhere, permissionsAt, type Binding, type Caller } from './caller.ts';
-import { grantedBindings } from './rights.ts';
+import { grantedBindings } from './granted-bindings.ts';
 import { kindOfSecret, newSecret } from './secrets.ts';
 
 const at = (scope: 'tenant' | 'project', group: string, permissions: string[] | null = null) => ({
@@ -58,7 +58,7 @@ test('a group grants only permissions of its side', () => {
   }
 });
 
-test('a mistyped secret is recognised without a look-up', () => {
+test('a mistyped secret is recognised without a lookup', () => {
   const key = newSecret('api_key');
   expect(kindOfSecret(key)).toBe('api_key');
   expect(kindOfSecret(newSecret('service_account_token'))).toBe('service_account_token');

@@ -1,15 +1,18 @@
 import { timingSafeEqual } from 'node:crypto';
 import '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
-import { auditActor } from '../audit/actor.ts';
-import type { Database } from '../db/database.ts';
-import type { OperationObject } from '../http/operation.ts';
-import { CredentialRefusedError, type CredentialOwner } from '../http/admission/credential-refused.ts';
-import { Problem } from '../http/problem.ts';
-import { TokenRejectedError } from './access-token.ts';
-import type { BearerTokens } from './bearer-tokens.ts';
-import { scopeOf, type Binding, type Caller, type Credential } from './caller.ts';
-import { isAppInstanceToken, openAppInstanceToken } from './app-instance-token.ts';
+import { auditActor } from '../../../platform/audit/actor.ts';
+import type { Database } from '../../../platform/db/database.ts';
+import type { OperationObject } from '../../../platform/http/operation.ts';
+import {
+  CredentialRefusedError,
+  type CredentialOwner,
+} from '../../../platform/http/admission/credential-refused.ts';
+import { Problem } from '../../../platform/http/problem.ts';
+import { TokenRejectedError } from '../../../platform/auth/access-token.ts';
+import type { BearerTokens } from '../../../platform/auth/bearer-tokens.ts';
+import { scopeOf, type Binding, type Caller, type Credential } from '../../../platform/auth/caller.ts';
+import { isAppInstanceToken, openAppInstanceToken } from '../../../platform/auth/app-instance-token.ts';
 import {
   API_KEYS,
   APP_INSTANCE,
@@ -18,18 +21,17 @@ import {
   findBySecret,
   findCredential,
   IDENTITY,
-  recordSignInUse,
-  recordUse,
   SERVICE_ACCOUNT_TOKENS,
   SIGN_IN,
 } from './credentials.ts';
+import { recordUse } from './record-use.ts';
 import { explainRetiredCredential } from './explain-retired-credential.ts';
-import { grantedBindings, type PrincipalRow } from './rights.ts';
-import { NIL_ID } from '../ids.ts';
-import { hashSecret, kindOfSecret } from './secrets.ts';
-import type { Sealer } from '../keys/seal.ts';
-import type { SignInCookies } from './sign-in-cookies.ts';
-import { browserDetails } from './sign-ins.ts';
+import { grantedBindings, type PrincipalRow } from '../../../platform/auth/granted-bindings.ts';
+import { NIL_ID } from '../../../platform/ids.ts';
+import { hashSecret, kindOfSecret } from '../../../platform/auth/secrets.ts';
+import type { Sealer } from '../../../platform/keys/seal.ts';
+import type { SignInCookies } from '../../../platform/auth/sign-in-cookies.ts';
+import { browserDetails, recordSignInUse } from '../../../platform/auth/sign-ins.ts';
 
 const SEND_ONE = 'Send a valid API key or token as a bearer token, or sign in.';
 
@@ -115,7 +117,7 @@ async function byApiKey(
   const row = await findBySecret(identities, API_KEYS, hash);
   if (!row)
     throw (await explainRetiredCredential(identities, 'api_key', hash, SEND_ONE)) ?? unauthenticated();
-  if (!row.used_lately) note(recordUse(identities, 'api_keys', row.credential_id), request);
+  if (!row.used_lately) note(recordUse(identities, 'api_key', row.credential_id), request);
   const organizations = row.organizations.filter((id) => id === row.organization_id);
   const credential = { kind: 'api_key', id: row.credential_id, scopes: row.scopes } as const;
   const caller = callerOf({ ...row, organizations }, bindingsOfKey(row), credential, operation);
@@ -136,7 +138,7 @@ async function byServiceAccountToken(
       (await explainRetiredCredential(identities, 'service_account_token', hash, SEND_ONE)) ??
       unauthenticated()
     );
-  if (!row.used_lately) note(recordUse(identities, 'service_account_tokens', row.credential_id), request);
+  if (!row.used_lately) note(recordUse(identities, 'service_account_token', row.credential_id), request);
   const credential = { kind: 'service_account_token', id: row.credential_id } as const;
   return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
 }
@@ -154,10 +156,14 @@ async function byAppInstance(
   const principal = { ...row, organizations: row.organizations.filter((one) => one === row.organization_id) };
   const caller = callerOf(principal, bindingsOfInstance(row), { kind: 'app_instance_token', id }, operation);
   if (operation['x-permission'] === 'self')
-    throw new CredentialRefusedError('forbidden', 'An app instance has no affairs of its own.', {
-      refused: refusedOf(caller, request),
-      reason: 'limited to what its manifest declares',
-    });
+    throw new CredentialRefusedError(
+      'forbidden',
+      'An app instance may not use operations about its own account.',
+      {
+        refused: refusedOf(caller, request),
+        reason: 'limited to what its manifest declares',
+      },
+    );
   return caller;
 }
 

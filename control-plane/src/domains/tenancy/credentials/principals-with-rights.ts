@@ -1,31 +1,3 @@
-import { permissionGroups, permissions, type Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { isKeyOf } from '@gpuaas/contracts/typed-keys';
-import type { Binding } from './caller.ts';
-
-/** A user or service account with its rights, as read by the statements below. */
-export interface PrincipalRow {
-  id: string;
-  user_id: string | null;
-  owner_user_id: string | null;
-  email: string;
-  name: string;
-  organizations: string[];
-  bindings: BindingRow[];
-}
-
-interface BindingRow {
-  group: string;
-  /** Permissions of a tenant's own group; null for a built-in one. */
-  permissions: string[] | null;
-  scope: Binding['scope'];
-  organizationId: string | null;
-  projectId: string | null;
-  teamId?: string | null;
-}
-
-/** Permissions of a team's manager in the team, and nowhere else. */
-const TEAM_MANAGER: readonly Permission[] = ['member.read', 'member.manage'];
-
 const bindingsWhere = (holder: string, managedTeams = ''): string => `coalesce((
     select json_agg(json_build_object('group', r.name, 'permissions', r.permissions, 'scope', r.scope,
       'organizationId', r.organization_id, 'projectId', r.project_id, 'teamId', r.team_id))
@@ -54,25 +26,3 @@ export const USER_WITH_RIGHTS = `u.id, u.id as user_id, u.id as owner_user_id, u
 /** Columns of a `PrincipalRow` for the service account `s`. */
 export const SERVICE_ACCOUNT_WITH_RIGHTS = `s.id, null as user_id, s.owner_user_id, '' as email, s.name,
   json_build_array(s.organization_id) as organizations, ${bindingsWhere('b.service_account_id = s.id')} as bindings`;
-
-/**
- * Permissions granted by the bindings. A limited credential grants no more than its scopes, and no more than
- * its holder has now.
- */
-export function grantedBindings(rows: readonly BindingRow[], scopes: readonly string[] | null): Binding[] {
-  return rows.map((row) => ({
-    ...row,
-    permissions: permissionsOf(row).filter((permission) => scopes === null || scopes.includes(permission)),
-  }));
-}
-
-function permissionsOf({ group, permissions: own, scope }: BindingRow): readonly Permission[] {
-  if (scope === 'team') return TEAM_MANAGER;
-  if (own) return own.filter(isPermission);
-  return isKeyOf(permissionGroups, group) ? permissionGroups[group].permissions : [];
-}
-
-/** A permission that a later version dropped grants nothing. */
-export function isPermission(name: string): name is Permission {
-  return Object.hasOwn(permissions, name);
-}
