@@ -5,6 +5,7 @@ import type { AuditTarget, Handlers } from '../../../platform/http/operation.ts'
 import { first } from '../../../platform/present.ts';
 import type { Services } from '../../../platform/services.ts';
 import { findProject } from '../../tenancy/projects/find-project.ts';
+import { describeCost } from '../cost/describe-cost.ts';
 import { listTargets } from '../compatibility/list-targets.ts';
 import { findLogPart, followLog, readLogPart } from '../logs/read-log.ts';
 import { createInstance } from './create-instance.ts';
@@ -20,6 +21,7 @@ type InstanceOperations = Pick<
   | 'listAppInstances'
   | 'createAppInstance'
   | 'getAppInstance'
+  | 'getAppInstanceCost'
   | 'stopAppInstance'
   | 'listAppInstanceMembers'
   | 'listAppInstanceEvents'
@@ -59,6 +61,12 @@ export function appInstanceRoutes(services: Services): Handlers<InstanceOperatio
       return read(async (tx) => {
         const instance = await findInstance(tx, caller, 'app_instance.read', params.app_instance_id);
         return { status: 200, body: first(await describeInstances(tx, [instance]), 'instance') };
+      });
+    },
+    getAppInstanceCost({ caller, params, read }) {
+      return read(async (tx) => {
+        const instance = await findInstance(tx, caller, 'app_instance.read', params.app_instance_id);
+        return { status: 200, body: await describeCost(services, tx, instance) };
       });
     },
     stopAppInstance({ caller, params, audit, mutate }) {
