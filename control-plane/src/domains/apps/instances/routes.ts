@@ -7,6 +7,7 @@ import type { Services } from '../../../platform/services.ts';
 import { findProject } from '../../tenancy/projects/find-project.ts';
 import { describeCost } from '../cost/describe-cost.ts';
 import { listTargets } from '../compatibility/list-targets.ts';
+import { lookSoon } from '../logs/look-soon.ts';
 import { findLogPart, followLog, readLogPart } from '../logs/read-log.ts';
 import { createInstance } from './create-instance.ts';
 import { describeInstances } from './describe-instance.ts';
@@ -102,7 +103,7 @@ export function appInstanceRoutes(services: Services): Handlers<InstanceOperatio
           });
           return await readLogPart(services, part);
         },
-        { waitMs: wait * 1000, stopping },
+        { waitMs: wait * 1000, ask: (id) => lookSoon(services, id), stopping },
       );
       return { status: 200, body };
     },
