@@ -2384,6 +2384,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/app-instances/{app_instance_id}/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an app instance has cost so far
+         * @description Its share of its allocation's cost while it ran, and its requests. The share is a part of what the allocation is
+         *     billed, not a charge beside it: each billed second is divided equally among the app instances that ran in it.
+         */
+        get: operations["getAppInstanceCost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/app-instances/{app_instance_id}/stop": {
         parameters: {
             query?: never;
@@ -6294,6 +6315,18 @@ export interface components {
              */
             recorded_requests: number;
             costs: components["schemas"]["Money"][];
+        };
+        AppInstanceCost: {
+            /** Format: uuid */
+            app_instance_id: string;
+            /** @description Share of the cost of its allocation; null while that was never active. */
+            lease_share: components["schemas"]["Money"] | null;
+            /** @description Cost of its requests, by currency. */
+            requests: components["schemas"]["Money"][];
+            /** @description By currency. */
+            totals: components["schemas"]["Money"][];
+            /** @description It runs, and its allocation is billed. */
+            is_accruing: boolean;
         };
         AppInstanceMember: {
             /** Format: uuid */
@@ -12457,6 +12490,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AppInstanceUsage"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAppInstanceCost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cost. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppInstanceCost"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -4195,6 +4195,21 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "getAppInstanceCost",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}/cost",
+    "summary": "What an app instance has cost so far",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "stopAppInstance",
     "method": "post",
     "path": "/api/v1/app-instances/{app_instance_id}/stop",

@@ -61,9 +61,9 @@ describe.skipIf(!chromiumPath)('apps in the console (needs chromium)', () => {
     await runCell(page);
     const requests = page.getByTestId('requests');
     await expect.poll(async () => Number(await requests.textContent()), { timeout: LONG }).toBeGreaterThan(3);
-    await expect
-      .poll(() => page.getByTestId('request-cost').textContent(), { timeout: LONG })
-      .toMatch(/^\$0\.\d/);
+    const share = page.getByText(/^Share of the machine \$\d+\.\d+, requests \$0\.\d+$/);
+    await share.waitFor({ timeout: LONG });
+    expect(await page.getByTestId('workload-cost').textContent()).toMatch(/^\$\d+\.\d/);
 
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stop' }).click();

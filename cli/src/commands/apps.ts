@@ -7,10 +7,11 @@ import { findAllocation } from '../find-allocation.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import { print } from '../print.ts';
 import { chooseProject, openSession } from '../session.ts';
-import { formatTable } from '../table.ts';
+import { formatTable, money } from '../table.ts';
 import { UsageError } from '../usage-error.ts';
 
 type Value = components['schemas']['AppParameterValue'];
+type Money = components['schemas']['Money'];
 
 export function addApps(program: Command): void {
   const apps = program.command('apps').description('run apps on your allocations');
@@ -20,6 +21,7 @@ export function addApps(program: Command): void {
   addLogs(apps);
   addStop(apps);
   addWait(apps);
+  addCostOfApp(apps);
 }
 
 function addRun(apps: Command): void {
@@ -136,6 +138,33 @@ function addWait(apps: Command): void {
       const session = openSession(command);
       const instance = await waitForApp(session, { id }, 'ended');
       print(session, instance, () => describe(instance));
+    });
+}
+
+function addCostOfApp(apps: Command): void {
+  apps
+    .command('cost')
+    .description('what an app instance has cost: its share of its machine, and its requests')
+    .argument('<instance>', 'id')
+    .action(async (app_instance_id: string, _: object, command: Command) => {
+      const session = openSession(command);
+      const cost = await unwrap(
+        session.client.GET('/api/v1/app-instances/{app_instance_id}/cost', {
+          params: { path: { app_instance_id } },
+        }),
+      );
+      const row = (name: string, amounts: readonly Money[]): string[] => [
+        name,
+        amounts.length === 0 ? '-' : amounts.map(money).join(', '),
+      ];
+      print(session, cost, () =>
+        formatTable([
+          ['PART', 'COST'],
+          row('share of the machine', cost.lease_share ? [cost.lease_share] : []),
+          row('requests', cost.requests),
+          row(cost.is_accruing ? 'total so far' : 'total', cost.totals),
+        ]),
+      );
     });
 }
 

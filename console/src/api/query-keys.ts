@@ -28,6 +28,7 @@ export const appKeys = {
   events: (id: string) => ['apps', 'events', id] as const,
   address: (id: string) => ['apps', 'address', id] as const,
   usage: (id: string) => ['apps', 'usage', id] as const,
+  cost: (id: string) => ['apps', 'cost', id] as const,
 };
 
 export const fleetKeys = {

@@ -100,6 +100,7 @@ export type AppParameter = Schemas['AppParameter'];
 export type AppTarget = Schemas['AppTarget'];
 export type AppInstance = Schemas['AppInstance'];
 export type AppStatus = Schemas['AppStatus'];
+export type AppInstanceCost = Schemas['AppInstanceCost'];
 export type AppInstanceMember = Schemas['AppInstanceMember'];
 export type AppInstanceEvent = Schemas['AppInstanceEvent'];
 export type AppInstanceLog = Schemas['AppInstanceLog'];

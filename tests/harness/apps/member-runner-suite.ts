@@ -261,6 +261,30 @@ export function testMemberRunner(name: string, open: () => Promise<RunnerPlace>)
       await endsWithNothing(spec.memberId, false);
     });
 
+    it('says that its files were deleted in the middle of a start, and starts the next time', async () => {
+      const content = Buffer.from('#!/bin/sh\necho it runs\n');
+      const spec = memberSpec(['./payload']);
+      const folder = `~/.gpuaas/members/${spec.memberId}`;
+      const waits = `while [ ! -d ${folder} ]; do sleep 0.1; done`;
+      const payload: MemberPayload = {
+        digest: `sha256:${createHash('sha256').update(content).digest('hex')}`,
+        size: content.length,
+        kind: 'file',
+        open: async () =>
+          Readable.from(
+            (async function* () {
+              await asTenant(guest, `${waits}; rm -rf ~/.gpuaas`);
+              yield content;
+            })(),
+          ),
+      };
+      const vanished = { reason: 'node_lost', message: expect.stringContaining('deleted meanwhile') };
+      await expect(start({ ...spec, payload })).rejects.toMatchObject(vanished);
+      await start({ ...spec, payload: { ...payload, open: async () => Readable.from([content]) } });
+      await logHas(spec.memberId, 'it runs');
+      await endsWithNothing(spec.memberId, false);
+    });
+
     it('keeps the end of a log that is too long', async () => {
       const limits = { memoryBytes: null, openFiles: null, logBytes: 1024 * 1024 };
       const lines = 200_000;

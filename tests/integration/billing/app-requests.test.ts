@@ -3,8 +3,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { reconcileAppRequests } from '@gpuaas/control-plane/domains/billing/app-usage/reconcile-requests';
 import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
-import type { Allocation } from '../../harness/allocations/allocations.ts';
+import {
+  getAllocation,
+  release,
+  waitForState,
+  type Allocation,
+} from '../../harness/allocations/allocations.ts';
 import { AppClient } from '../../harness/apps/app-client.ts';
+import { appIs, publish, runApp, shellManifest } from '../../harness/apps/apps.ts';
 import { launchMachine, startWebApp, type WebApp } from '../../harness/apps/web-app.ts';
 import { eventually } from '../../harness/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
@@ -98,4 +104,40 @@ it('nobody else reports as the gateway', async () => {
   await expect(
     unwrap(platform.operator.POST('/api/v1/admin/app-usage-records', { body })),
   ).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
+const costOf = (id: string) =>
+  unwrap(
+    platform.member.GET('/api/v1/app-instances/{app_instance_id}/cost', {
+      params: { path: { app_instance_id: id } },
+    }),
+  );
+
+it('instances share the cost of their allocation to the last micro-unit, and each bears its requests', async () => {
+  const { operator, member, services } = platform;
+  // The machine was in use from its first second on.
+  await sql`update app_instances set started_at = (select started_at from allocation_meters
+    where allocation_id = ${allocation.id}) where id = ${app.instanceId}`.execute(services.db);
+  const alone = await costOf(app.instanceId);
+  expect(alone).toMatchObject({ requests: [{ currency: 'USD', micros: 2_500_000 }], is_accruing: true });
+  await publish(operator, 'neighbour', shellManifest('exec sleep 1000', { kind: 'service' }));
+  const { id: neighbour } = await runApp(member, {
+    project_id: platform.projectId,
+    app_slug: 'neighbour',
+    allocation_id: allocation.id,
+  });
+  await appIs(member, neighbour, 'running');
+  await eventually('a share of the neighbour', async () =>
+    (await costOf(neighbour)).lease_share?.micros ? true : null,
+  );
+  await release(member, allocation.id);
+  await waitForState(member, allocation.id, 'released');
+  const { cost_so_far: cost } = await getAllocation(member, allocation.id);
+  const [first, second] = [await costOf(app.instanceId), await costOf(neighbour)];
+  const [own, others] = [first.lease_share?.micros ?? 0, second.lease_share?.micros ?? 0];
+  expect(own + others).toBe(cost?.micros);
+  expect(own).toBeGreaterThan(others);
+  expect(others).toBeGreaterThan(0);
+  expect(first.totals).toEqual([{ currency: 'USD', micros: own + 2_500_000 }]);
+  expect(second).toMatchObject({ requests: [], is_accruing: false });
 });

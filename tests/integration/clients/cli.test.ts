@@ -11,6 +11,7 @@ import { ResponseValidator } from '@gpuaas/control-plane/platform/http/responses
 import type { ContractDocument } from '@gpuaas/control-plane/platform/http/operation';
 import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import type { components } from '@gpuaas/sdk/contract';
+import { publish, shellManifest } from '../../harness/apps/apps.ts';
 import { useCli, type Result } from '../../harness/cli/cli.ts';
 import { hasTmux, Terminal } from '../../harness/cli/tmux.ts';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
@@ -42,6 +43,52 @@ describe('gpuaas', () => {
       code: 1,
       stderr: expect.stringContaining('No live allocation named from-the-cli') as string,
     });
+  });
+
+  it('runs an app, follows its log, waits for it, stops it and says what it cost', async () => {
+    const on = 'apps-from-the-cli';
+    expect((await gpuaas(['launch', '--gpus', '1', '--name', on, '--wait'])).code).toBe(0);
+    const hello = shellManifest('echo "hello $PARAM_WHO"; sleep 3; echo bye', {
+      parameters: [{ name: 'who', type: 'string', default: 'nobody' }],
+    });
+    await publish(platform.operator, 'cli-hello', hello);
+    await publish(platform.operator, 'cli-fails', shellManifest('exit 4'));
+    const web = {
+      command: ['node', '-e', "require('http').createServer((q, s) => s.end('hi')).listen(8321)"],
+      ports: [{ name: 'web', port: 8321, protocol: 'http' as const }],
+      readiness: { port: 'web', path: '/', timeout_seconds: 100 },
+    };
+    await publish(platform.operator, 'cli-web', shellManifest('', { kind: 'service', runtime: web }));
+
+    const started = await gpuaas(['apps', 'run', 'cli-hello', '--on', on, '--set', 'who=you', '--json']);
+    expect(started).toMatchObject({ code: 0, stderr: '' });
+    const { id } = JSON.parse(started.stdout) as components['schemas']['AppInstance'];
+    expect((await gpuaas(['apps', 'logs', '-f', id])).stdout).toBe('hello you\nbye\n');
+    expect(await gpuaas(['apps', 'wait', id])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/succeeded\s+exit 0/) as string,
+    });
+    const failing = await gpuaas(['apps', 'run', 'cli-fails', '--on', on, '--json']);
+    const failed = JSON.parse(failing.stdout) as components['schemas']['AppInstance'];
+    expect(await gpuaas(['apps', 'wait', failed.id])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('exit_nonzero') as string,
+    });
+
+    const service = await gpuaas(['apps', 'run', 'cli-web', '--on', on, '--wait', '--json']);
+    const running = JSON.parse(service.stdout) as components['schemas']['AppInstance'];
+    expect(running.status).toBe('running');
+    expect((await gpuaas(['apps', 'list'])).stdout).toMatch(new RegExp(`${running.id}.*cli-web\\s+running`));
+    expect((await gpuaas(['apps', 'list'])).stdout).not.toContain(id);
+    expect((await gpuaas(['apps', 'list', '--all'])).stdout).toMatch(new RegExp(`${id}.*succeeded`));
+    const opened = await gpuaas(['apps', 'open', running.id, '--print']);
+    expect(opened.stdout).toMatch(new RegExp(`^http://[a-z0-9-]+\\.localhost:${platform.appsPort}/`));
+    const stopped = await gpuaas(['apps', 'stop', running.id, '--wait']);
+    expect(stopped.stdout).toMatch(/stopped\s+cancelled/);
+    expect((await gpuaas(['apps', 'cost', id])).stdout).toMatch(
+      /share of the machine\s+\d+\.\d+ USD\s+requests\s+-\s+total\s+\d+\.\d+ USD/,
+    );
+    expect((await gpuaas(['release', on, '--yes', '--wait'])).code).toBe(0);
   });
 
   it('shows price and stock', async () => {

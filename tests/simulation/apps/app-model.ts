@@ -31,14 +31,8 @@ const ENDS: Record<Deed | AppKind, readonly string[]> = {
   stop: ['stopped cancelled'],
   release: ['stopped cancelled', 'failed rejected'],
   kill: ['failed exit_nonzero'],
-  // Also in the middle of a start, which then says what it missed.
-  delete: [
-    'failed node_lost',
-    'failed exit_nonzero',
-    'failed executor_error',
-    'failed permissions',
-    'failed access_lost',
-  ],
+  // In the middle of a start it is tried again; a program that lost its folder, or a runner that is gone, says so.
+  delete: ['failed node_lost', 'failed exit_nonzero', 'failed access_lost', 'failed bootstrap_timeout'],
   away: ['failed node_lost', 'failed bootstrap_timeout'],
 };
 const ENDED: ReadonlySet<string> = new Set(['stopped', 'failed', 'succeeded']);

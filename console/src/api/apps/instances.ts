@@ -102,6 +102,15 @@ export const usageQuery = ({ id, ended_at: endedAt }: Pick<AppInstance, 'id' | '
     refetchInterval: endedAt === null && USAGE_MS,
   });
 
+/** Its share of the machine's cost, and its requests. */
+export const costQuery = ({ id, ended_at: endedAt }: Pick<AppInstance, 'id' | 'ended_at'>) =>
+  queryOptions({
+    queryKey: appKeys.cost(id),
+    queryFn: ({ signal }) =>
+      unwrap(client.GET('/api/v1/app-instances/{app_instance_id}/cost', { params: at(id), signal })),
+    refetchInterval: endedAt === null && USAGE_MS,
+  });
+
 export interface LogRequest {
   instanceId: string;
   memberId: string;

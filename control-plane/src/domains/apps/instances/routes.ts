@@ -5,7 +5,9 @@ import type { AuditTarget, Handlers } from '../../../platform/http/operation.ts'
 import { first } from '../../../platform/present.ts';
 import type { Services } from '../../../platform/services.ts';
 import { findProject } from '../../tenancy/projects/find-project.ts';
+import { describeCost } from '../cost/describe-cost.ts';
 import { listTargets } from '../compatibility/list-targets.ts';
+import { lookSoon } from '../logs/look-soon.ts';
 import { findLogPart, followLog, readLogPart } from '../logs/read-log.ts';
 import { createInstance } from './create-instance.ts';
 import { describeInstances } from './describe-instance.ts';
@@ -20,6 +22,7 @@ type InstanceOperations = Pick<
   | 'listAppInstances'
   | 'createAppInstance'
   | 'getAppInstance'
+  | 'getAppInstanceCost'
   | 'stopAppInstance'
   | 'listAppInstanceMembers'
   | 'listAppInstanceEvents'
@@ -61,6 +64,12 @@ export function appInstanceRoutes(services: Services): Handlers<InstanceOperatio
         return { status: 200, body: first(await describeInstances(tx, [instance]), 'instance') };
       });
     },
+    getAppInstanceCost({ caller, params, read }) {
+      return read(async (tx) => {
+        const instance = await findInstance(tx, caller, 'app_instance.read', params.app_instance_id);
+        return { status: 200, body: await describeCost(services, tx, instance) };
+      });
+    },
     stopAppInstance({ caller, params, audit, mutate }) {
       audit({ targetType: 'app_instance', targetId: params.app_instance_id });
       return mutate(async (tx) => {
@@ -94,7 +103,7 @@ export function appInstanceRoutes(services: Services): Handlers<InstanceOperatio
           });
           return await readLogPart(services, part);
         },
-        { waitMs: wait * 1000, stopping },
+        { waitMs: wait * 1000, ask: (id) => lookSoon(services, id), stopping },
       );
       return { status: 200, body };
     },

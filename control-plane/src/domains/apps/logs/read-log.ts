@@ -14,6 +14,8 @@ export type AppLog = components['schemas']['AppInstanceLog'];
 /** Bytes of one answer; with each as an escaped character it is still within the contract. */
 const MAX_BYTES = 128 * 1024;
 const POLL_MS = 500;
+/** Polls without anything new after which the member is looked at. */
+const ASK_EVERY = 4;
 
 interface LogPart {
   log: Omit<AppLog, 'content' | 'next_offset'>;
@@ -74,14 +76,22 @@ export async function readLogPart(
   };
 }
 
+export interface FollowOptions {
+  waitMs: number;
+  /** Has the member looked at before its time: somebody waits for its log. */
+  ask(memberId: string): Promise<void>;
+  stopping: AbortSignal;
+}
+
 /** Reads again until there is more, the log is complete, or the time is over. */
 export async function followLog(
   read: () => Promise<AppLog>,
-  { waitMs, stopping }: { waitMs: number; stopping: AbortSignal },
+  { waitMs, ask, stopping }: FollowOptions,
 ): Promise<AppLog> {
-  for (let left = waitMs; ; left -= POLL_MS) {
+  for (let left = waitMs, polls = 0; ; left -= POLL_MS, polls += 1) {
     const log = await read();
     if (log.content !== '' || log.complete || left <= 0 || stopping.aborted) return log;
+    if (polls % ASK_EVERY === 0) await ask(log.member_id);
     await pause(Math.min(POLL_MS, left), undefined, { signal: stopping }).catch(() => undefined);
   }
 }

@@ -11,14 +11,14 @@ const READS = 4;
 
 /**
  * Brings what a member has written since the last time into the platform, without its secrets. Two processes that ship
- * the same bytes store them once. `last` also takes a line that has not ended.
+ * the same bytes store them once. `last` also takes a line that has not ended. Returns whether there was anything.
  */
 export async function shipLog(
   services: RuntimeServices,
   guest: Guest,
   memberId: string,
   { written, last = false }: { written: number; last?: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const { db } = services;
   let secrets: readonly string[] | null = null;
   for (let reads = 0; last || reads < READS; reads++) {
@@ -28,15 +28,16 @@ export async function shipLog(
       .where('id', '=', memberId)
       .executeTakeFirstOrThrow();
     const from = Number(member.log_read);
-    if (member.log_truncated || from >= written) return;
+    if (member.log_truncated || from >= written) return reads > 0;
     const chunk = await readMemberLog(guest, memberId, from, READ_BYTES);
     secrets ??= [...(await readSecrets(services, memberId)).values()];
     const isEnd = last && chunk.offset + chunk.bytes.length >= chunk.size;
     const { text, taken } = cutLog(chunk.bytes, secrets, { isEnd });
-    if (taken === 0) return;
+    if (taken === 0) return reads > 0;
     const lost = chunk.offset - from;
     const content = lost > 0 ? Buffer.concat([Buffer.from(`[${lost} bytes were not kept]\n`), text]) : text;
     const stored = await appendLog(services, memberId, { from, to: chunk.offset + taken, content });
-    if (!stored) return;
+    if (!stored) return true;
   }
+  return true;
 }

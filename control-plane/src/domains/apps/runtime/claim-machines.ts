@@ -15,8 +15,8 @@ export type DueMember = Pick<
 >;
 
 /**
- * Members whose look is due, by machine. The next look is set here: a process that dies loses one look, and two processes
- * share the machines.
+ * Machines with a member whose look is due, with all their members: one look sees them all, so from then on they are due
+ * together. The next look is set here: a process that dies loses one look, and two processes share the machines.
  */
 export async function claimMachines(
   db: Db,
@@ -24,11 +24,15 @@ export async function claimMachines(
 ): Promise<Map<string, DueMember[]>> {
   const { rows } = await sql<DueMember>`
     with due as (
-      select id from app_instance_members where observe_at <= now() order by observe_at limit ${limit}
+      select id, allocation_id from app_instance_members where observe_at <= now() order by observe_at limit ${limit}
+      for update skip locked
+    ), beside as (
+      select id from app_instance_members
+      where allocation_id in (select allocation_id from due) and teardown is null and observe_at is not null
       for update skip locked
     )
     update app_instance_members m set observe_at = now() + make_interval(secs => ${intervalSeconds})
-    from due where m.id = due.id
+    from beside where m.id = beside.id
     returning m.id, m.instance_id, m.allocation_id, m.status, m.log_read, m.log_truncated, m.unreachable_since,
       m.ended_at`.execute(db);
   return Map.groupBy(rows, (row) => row.allocation_id);

@@ -22,13 +22,16 @@ export async function observeMachine(
   for (const member of due.filter(({ ended_at: ended }) => ended !== null)) await proveLate(services, member);
   if (running.length === 0) return;
   let seen: MemberObservation[];
+  const writers = new Set<string>();
   try {
     seen = await services.guests.visit(allocationId, async (guest) => {
       const { members } = await observeGuest(guest);
       for (const member of running) {
         const own = members.find(({ memberId }) => memberId === member.id);
-        if (own && !member.log_truncated && own.logBytes > Number(member.log_read))
-          await shipLog(services, guest, member.id, { written: own.logBytes });
+        if (own && !member.log_truncated && own.logBytes > Number(member.log_read)) {
+          const shipped = await shipLog(services, guest, member.id, { written: own.logBytes });
+          if (shipped) writers.add(member.id);
+        }
       }
       return members;
     });
@@ -38,24 +41,33 @@ export async function observeMachine(
     return;
   }
   const byMember = new Map(seen.map((one) => [one.memberId, one]));
-  const observed = running.flatMap(({ id }) => byMember.get(id) ?? []);
+  const observed = running.flatMap(({ id }) => {
+    const own = byMember.get(id);
+    return own ? [{ ...own, writes: writers.has(id) }] : [];
+  });
   await recordUse(services, observed);
   for (const member of running) await endIfOver(services, member, byMember.get(member.id) ?? ABSENT);
 }
 
 const ABSENT = { state: 'absent', exitCode: null, signal: null, oom: false } as const;
 
+/** Until the next look at a member that writes: its log is read while people wait for it. */
+const WRITES_SECONDS = 2;
+
 async function recordUse(
   { db, clock }: RuntimeServices,
-  observed: readonly MemberObservation[],
+  observed: readonly (MemberObservation & { writes: boolean })[],
 ): Promise<void> {
   if (observed.length === 0) return;
   await sql`
     update app_instance_members m set cpu_seconds = o.cpu, memory_bytes = o.memory, observed_at = ${clock.now()},
-      unreachable_since = null
+      unreachable_since = null,
+      observe_at = case when o.writes and observe_at is not null
+        then least(observe_at, now() + make_interval(secs => ${WRITES_SECONDS})) else observe_at end
     from unnest(${observed.map(({ memberId }) => memberId)}::uuid[],
       ${observed.map(({ cpuSeconds }) => cpuSeconds)}::double precision[],
-      ${observed.map(({ memoryBytes }) => memoryBytes)}::bigint[]) as o (id, cpu, memory)
+      ${observed.map(({ memoryBytes }) => memoryBytes)}::bigint[],
+      ${observed.map(({ writes }) => writes)}::boolean[]) as o (id, cpu, memory, writes)
     where m.id = o.id and m.ended_at is null`.execute(db);
 }
 

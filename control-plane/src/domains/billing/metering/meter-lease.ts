@@ -140,7 +140,11 @@ function wordsFor(billed: bigint, length: bigint): string {
   return billed === 0n ? 'not served' : 'partly served';
 }
 
-function withUnproven(outages: readonly Outage[], after: Date | null): readonly Omit<Outage, 'revision'>[] {
+/** With the time after the last evidence of a host that was lost, while nothing proves it. */
+export function withUnproven(
+  outages: readonly Outage[],
+  after: Date | null,
+): readonly Omit<Outage, 'revision'>[] {
   return after ? [...outages, { served: false, beganAt: after, endedAt: null }] : outages;
 }
 

@@ -79,6 +79,8 @@ async function pushRunner(guest: Guest): Promise<void> {
     throw new GuestError('disk_full', 'The disk of the machine is full.');
   if (/ermission denied|Read-only file system/.test(text))
     throw new GuestError('permissions', 'The home folder of the machine cannot be written.');
+  if (/No such file|nonexistent/.test(text))
+    throw new GuestError('node_lost', 'The folder of the platform was deleted meanwhile.');
   throw new GuestError('executor_error', 'The runner could not be put into the machine.');
 }
 

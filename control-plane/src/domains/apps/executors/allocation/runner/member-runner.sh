@@ -40,12 +40,21 @@ why() {
   case $1 in
     *'No space left'* | *'quota exceeded'* | *'File too large'*) echo disk_full ;;
     *'ermission denied'* | *'Read-only file system'* | *'not permitted'*) echo permissions ;;
+    *'No such file'* | *'nonexistent'*) echo vanished ;;
     *) echo executor_error ;;
   esac
 }
 
 # Runs a command; its failure is the runner's.
 try() { message=$(LC_ALL=C "$@" 2>&1) || fail "$(why "$message")"; }
+
+# Makes a folder and enters it.
+enter() {
+  try mkdir -p "$1"
+  cd "$1" 2> /dev/null && return 0
+  if [ -d "$1" ]; then fail permissions; fi
+  fail vanished
+}
 
 # Reads a process: state, session, ticks and began. Its name may contain anything, even line breaks and brackets.
 look() {
@@ -61,7 +70,12 @@ is_alive() {
   [ "$1" = "$boot" ] && look "$2" 2> /dev/null && [ "$began" = "$3" ] && [ "$state" != Z ] && [ "$state" != X ]
 }
 
-size() { if [ -f "$1" ]; then wc -c < "$1" | tr -d ' '; else echo 0; fi; }
+# A file can vanish at any moment: the tenant owns the folder.
+size() {
+  bytes=
+  if [ -f "$1" ]; then bytes=$(wc -c < "$1" | tr -d ' '); fi 2> /dev/null
+  echo "${bytes:-0}"
+}
 
 oom_kills() {
   kills=0
@@ -89,10 +103,10 @@ pids_of() {
     esac
   done
   [ -r "$root/members/$1/claim" ] || return 0
-  process_boot= first= first_began=
-  read -r process_boot first first_began rest < "$root/members/$1/process" 2> /dev/null
+  process_boot= first= first_began= claim_boot= keeper= keeper_began=
+  { read -r process_boot first first_began rest < "$root/members/$1/process"; } 2> /dev/null
   if [ -n "$first" ] && is_alive "$process_boot" "$first" "$first_began"; then add "$first"; fi
-  read -r claim_boot keeper keeper_began claimed < "$root/members/$1/claim" 2> /dev/null
+  { read -r claim_boot keeper keeper_began claimed < "$root/members/$1/claim"; } 2> /dev/null
   # A session outlives its leader. If the leader's number belongs to another process, so does the session.
   if [ "$claim_boot" != "$boot" ]; then return 0; fi
   if look "$keeper" 2> /dev/null && [ "$began" != "$keeper_began" ]; then return 0; fi
@@ -172,10 +186,10 @@ describe() {
   pids_of "$1"
   state_now=absent pid=null code=null ended=null oom=false began_at=null used=0
   if [ -r "$dir/claim" ]; then
-    read -r claim_boot keeper keeper_began claimed < "$dir/claim"
-    began_at=$claimed status=
-    read -r status ended_at < "$dir/exit" 2> /dev/null
-    state_now=exited
+    claimed= status= ended_at=
+    { read -r claim_boot keeper keeper_began claimed < "$dir/claim"; } 2> /dev/null
+    { read -r status ended_at < "$dir/exit"; } 2> /dev/null
+    began_at=${claimed:-null} state_now=exited
   fi
   for one in $pids; do
     if look "$one" 2> /dev/null; then used=$((used + ticks)); fi
@@ -192,7 +206,7 @@ describe() {
       [ "$seen" = "$kills" ] || printf '%s \n' "$kills" 1<> "$dir/oom"
     fi 2> /dev/null
   elif [ "$state_now" = exited ] && [ -n "$status" ]; then
-    code=$status ended=$ended_at
+    code=$status ended=${ended_at:-null}
     if [ -e "$dir/oom-killed" ]; then oom=true; fi
   fi
   files=false
@@ -254,13 +268,13 @@ verb_observe() {
 
 # payload <member> <sha256> <bytes> <tar|file>: the content comes on stdin and becomes the member's folder.
 verb_payload() {
-  try mkdir -p "$root/members/$1"
-  cd "$root/members/$1" || fail permissions
+  enter "$root/members/$1"
   if [ -e work ]; then
     cat > /dev/null
     return 0
   fi
   message=$(LC_ALL=C cat 2>&1 > "payload.$$") || { rm -f "payload.$$" && fail "$(why "$message")"; }
+  [ -e "payload.$$" ] || fail vanished
   if [ "$(size "payload.$$")" != "$3" ] || [ "$(sha256sum < "payload.$$" | cut -c1-64)" != "$2" ]; then
     rm -f "payload.$$"
     fail digest_mismatch
@@ -270,8 +284,11 @@ verb_payload() {
     compressed=
     if [ "$(head -c 2 "payload.$$" | od -An -tx1 | tr -d ' ')" = 1f8b ]; then compressed=z; fi
     message=$(LC_ALL=C tar -x${compressed}f "payload.$$" -C "work.$$" 2>&1) || {
+      reason=$(why "$message")
+      # An archive can also name a file that it does not have.
+      if [ "$reason" = vanished ] && [ -e "payload.$$" ]; then reason=executor_error; fi
       rm -rf "payload.$$" "work.$$"
-      fail "$(why "$message")"
+      fail "$reason"
     }
     rm -f "payload.$$"
   else
@@ -295,8 +312,7 @@ verb_start() {
     observe_one "$member"
     return 0
   fi
-  try mkdir -p "$dir"
-  cd "$dir" || fail permissions
+  enter "$dir"
   if [ "$(taken "$@")" != '[]' ]; then fail port_taken; fi
   message=$(LC_ALL=C cat 2>&1 > "spec.$$") || { rm -f "spec.$$" && fail "$(why "$message")"; }
   if [ ! -e work ]; then
@@ -316,10 +332,14 @@ verb_start() {
   waited=0
   while [ $waited -lt 150 ]; do
     first=
-    read -r first rest < process
+    { read -r first rest < process; } 2> /dev/null
     [ -n "$first" ] && break
     # It lost the race for the claim, or could not make one.
-    kill -0 $candidate 2> /dev/null || [ -e claim ] || { rm -f "spec.$$" "claim.$$" && fail not_started; }
+    if ! kill -0 $candidate 2> /dev/null && [ ! -e claim ]; then
+      if [ ! -e ports ] || [ ! -e "$runner" ]; then fail vanished; fi
+      rm -f "spec.$$" "claim.$$"
+      fail not_started
+    fi
     sleep $POLL
     waited=$((waited + 1))
   done

@@ -7,6 +7,7 @@ const RUNNER_FAILURES: Readonly<Record<string, [GuestFailure, string]>> = {
   permissions: ['permissions', 'The home folder of the machine cannot be written.'],
   digest_mismatch: ['digest_mismatch', 'The payload arrived with another digest.'],
   port_taken: ['rejected', 'A port of the member is in use in the machine.'],
+  vanished: ['node_lost', 'The files of the member were deleted meanwhile.'],
   not_started: ['executor_error', 'The supervisor of the member did not start.'],
   ended: ['executor_error', 'The member was stopped; it does not start again.'],
 };
