@@ -3,7 +3,6 @@ import { Problem } from '../../../platform/http/problem.ts';
 import { attemptNonce, clearCookie, sealCookie } from './app-cookies.ts';
 import type { AppGateway } from './app-gateway.ts';
 import { consumeAppTicket } from './app-tickets.ts';
-import { findShareLink } from './find-share-link.ts';
 import { redirect } from './refuse.ts';
 
 /** Our own paths on the origin of an app; the app never sees them. */
@@ -62,8 +61,8 @@ async function enterByLink(
   request: IncomingMessage,
   secret: string,
 ): Promise<string> {
-  const { services } = gateway.parts;
-  const link = await findShareLink(services.db, await gateway.find(label), secret);
+  const { services, apps } = gateway.parts;
+  const link = await apps.findShareLink(services.db, await gateway.find(label), secret);
   if (!link) {
     gateway.limitFailures(request);
     throw new Problem('forbidden', 'The link has expired, was revoked, or is for another app.');

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../platform/db/database.ts';
 import type { AppDirectory } from '../../access/http/app-directory.ts';
 import { isSharing, type App } from '../../access/http/app.ts';
+import { findShareLink } from './find-share-link.ts';
 import { findMachines, type Machine } from '../../allocations/connection/find-machines.ts';
 
 /** The apps that gateways serve, as they are now. */
@@ -17,6 +18,7 @@ export const appDirectory: AppDirectory = {
     return (await findApps(db, [id])).get(id) ?? null;
   },
   byId: findApps,
+  findShareLink,
 };
 
 async function findApps(db: Db, instanceIds: readonly string[]): Promise<Map<string, App>> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { hashSecret, kindOfSecret } from '../../../platform/auth/secrets.ts';
 import type { Db } from '../../../platform/db/database.ts';
-import type { App } from './app.ts';
+import type { App } from '../../access/http/app.ts';
 
 /** The link with this secret, if it leads to the app and has not expired. */
 export async function findShareLink(
