@@ -1889,6 +1889,16 @@ create table app_request_counts (
   recorded_at timestamp with time zone,
   refusal text
 );
+create table app_share_links (
+  id uuid not null,
+  organization_id uuid not null,
+  app_instance_id uuid not null,
+  secret_hash bytea not null,
+  note text default ''::text not null,
+  created_by uuid not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null
+);
 create table app_tickets (
   ticket_hash bytea not null,
   organization_id uuid not null,
@@ -3213,6 +3223,7 @@ alter table app_manifests add constraint app_manifests_pkey PRIMARY KEY (slug);
 alter table app_member_ports add constraint app_member_ports_pkey PRIMARY KEY (allocation_id, port);
 alter table app_member_secrets add constraint app_member_secrets_pkey PRIMARY KEY (member_id);
 alter table app_request_counts add constraint app_request_counts_pkey PRIMARY KEY (id);
+alter table app_share_links add constraint app_share_links_pkey PRIMARY KEY (id);
 alter table app_tickets add constraint app_tickets_pkey PRIMARY KEY (ticket_hash);
 alter table app_usage_meters add constraint app_usage_meters_pkey PRIMARY KEY (id);
 alter table app_usage_prices add constraint app_usage_prices_pkey PRIMARY KEY (id);
@@ -3332,6 +3343,7 @@ alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash
 alter table app_addresses add constraint app_addresses_app_instance_id_key UNIQUE (app_instance_id);
 alter table app_artifacts add constraint app_artifacts_digest_key UNIQUE (digest);
 alter table app_log_pieces add constraint app_log_pieces_member_id_first_byte_key UNIQUE (member_id, first_byte);
+alter table app_share_links add constraint app_share_links_secret_hash_key UNIQUE (secret_hash);
 alter table app_usage_meters add constraint app_usage_meters_id_organization_id_price_id_key UNIQUE (id, organization_id, price_id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_price_id_key UNIQUE (organization_id, price_id);
 alter table app_usage_prices add constraint app_usage_prices_app_dimension_currency_effective_from_key UNIQUE (app, dimension, currency, effective_from);
@@ -3424,7 +3436,7 @@ alter table allocations add constraint allocations_per_gpu_hour_micros_check CHE
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
 alter table allocations add constraint allocations_tags_check CHECK ((cardinality(tags) <= 10));
 alter table app_addresses add constraint app_addresses_label_check CHECK ((label ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text));
-alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text])));
+alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text, 'organization'::text, 'public'::text])));
 alter table app_artifacts add constraint app_artifacts_bytes_check CHECK ((bytes >= 0));
 alter table app_artifacts add constraint app_artifacts_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table app_artifacts add constraint app_artifacts_payload_digest_check CHECK ((payload_digest ~ '^sha256:[0-9a-f]{64}$'::text));
@@ -3468,6 +3480,8 @@ alter table app_member_ports add constraint app_member_ports_port_check CHECK ((
 alter table app_request_counts add constraint app_request_counts_check CHECK (((refusal IS NULL) OR (recorded_at IS NULL)));
 alter table app_request_counts add constraint app_request_counts_refusal_check CHECK ((length(refusal) <= 300));
 alter table app_request_counts add constraint app_request_counts_requests_check CHECK ((requests > 0));
+alter table app_share_links add constraint app_share_links_check CHECK ((expires_at > created_at));
+alter table app_share_links add constraint app_share_links_note_check CHECK ((length(note) <= 100));
 alter table app_tickets add constraint app_tickets_attempt_check CHECK ((length(attempt) = 43));
 alter table app_usage_meters add constraint app_usage_meters_quantity_check CHECK ((quantity >= 0));
 alter table app_usage_meters add constraint app_usage_meters_records_check CHECK ((records >= 0));
@@ -3777,6 +3791,8 @@ alter table app_member_secrets add constraint app_member_secrets_member_id_fkey 
 alter table app_request_counts add constraint app_request_counts_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table app_request_counts add constraint app_request_counts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_request_counts add constraint app_request_counts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table app_share_links add constraint app_share_links_app_instance_id_fkey FOREIGN KEY (app_instance_id) REFERENCES app_addresses(app_instance_id);
+alter table app_share_links add constraint app_share_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_tickets add constraint app_tickets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_price_id_fkey FOREIGN KEY (price_id) REFERENCES app_usage_prices(id);
@@ -3986,6 +4002,9 @@ CREATE INDEX app_member_ports_member ON public.app_member_ports USING btree (mem
 CREATE INDEX app_member_ports_organization ON public.app_member_ports USING btree (organization_id);
 CREATE INDEX app_request_counts_due ON public.app_request_counts USING btree (counted_at) WHERE (recorded_at IS NULL);
 CREATE INDEX app_request_counts_instance ON public.app_request_counts USING btree (app_instance_id);
+CREATE INDEX app_share_links_expiry ON public.app_share_links USING btree (expires_at);
+CREATE INDEX app_share_links_instance ON public.app_share_links USING btree (app_instance_id, id);
+CREATE INDEX app_share_links_organization ON public.app_share_links USING btree (organization_id);
 CREATE INDEX app_tickets_expiry ON public.app_tickets USING btree (expires_at);
 CREATE INDEX app_usage_records_by_time ON public.app_usage_records USING btree (occurred_at);
 CREATE INDEX app_usage_records_of_debit ON public.app_usage_records USING btree (ledger_transaction_id) WHERE (ledger_transaction_id IS NOT NULL);
@@ -4235,6 +4254,7 @@ alter table app_log_pieces enable row level security;
 alter table app_member_ports enable row level security;
 alter table app_member_secrets enable row level security;
 alter table app_request_counts enable row level security;
+alter table app_share_links enable row level security;
 alter table app_tickets enable row level security;
 alter table app_usage_meters enable row level security;
 alter table app_usage_records enable row level security;
@@ -4329,6 +4349,7 @@ create policy every on app_log_pieces as permissive for all to gpuaas_app_runtim
 create policy every on app_member_ports as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_member_secrets as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_request_counts as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
+create policy every on app_share_links as permissive for select to gpuaas_gateway using (true);
 create policy every on app_tickets as permissive for all to gpuaas_gateway using (true);
 create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
 create policy every on app_usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -4404,6 +4425,7 @@ create policy every_read on service_accounts as permissive for select to gpuaas_
 create policy every_read on sku_entitlements as permissive for select to gpuaas_worker using (true);
 create policy every_read on team_members as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
+create policy expired on app_share_links as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on app_tickets as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on sign_ins as permissive for all to gpuaas_worker using ((expires_at < now()));
@@ -4455,6 +4477,7 @@ create policy own on app_instance_members as permissive for select to gpuaas_ten
 create policy own on app_instances as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_log_pieces as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_request_counts as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on app_share_links as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_usage_records as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on auto_top_ups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -4585,6 +4608,7 @@ create role gpuaas_relay;
 create role gpuaas_tenant;
 create role gpuaas_worker;
 grant delete on app_member_secrets to gpuaas_worker;
+grant delete on app_share_links to gpuaas_worker;
 grant delete on app_tickets to gpuaas_worker;
 grant delete on idempotency_keys to gpuaas_worker;
 grant delete on node_certificates to gpuaas_worker;
@@ -4593,6 +4617,7 @@ grant delete on sign_ins to gpuaas_worker;
 grant delete on terminal_recordings to gpuaas_worker;
 grant delete on terminal_tokens to gpuaas_worker;
 grant delete, insert on allocation_access_keys to gpuaas_worker;
+grant delete, insert on app_share_links to gpuaas_tenant;
 grant delete, insert on identity_providers to gpuaas_tenant;
 grant delete, insert on project_secrets to gpuaas_tenant;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
@@ -4812,12 +4837,14 @@ grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
 grant select (allocation_id, port, member_id) on app_member_ports to gpuaas_gateway;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
+grant select (expires_at) on app_share_links to gpuaas_worker;
 grant select (expires_at) on app_tickets to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sign_ins to gpuaas_worker;
 grant select (id) on app_request_counts to gpuaas_gateway;
 grant select (id) on terminal_recordings to gpuaas_gateway;
 grant select (id, allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
+grant select (id, app_instance_id, secret_hash, expires_at) on app_share_links to gpuaas_gateway;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_worker;
 grant select (id, deleted_at, created_by) on organizations to gpuaas_auth;
@@ -4829,6 +4856,7 @@ grant select (id, key_id, public_pem, created_at, retired_at) on certificate_key
 grant select (id, name) on projects to gpuaas_worker;
 grant select (id, name, stripe_customer_id) on organizations to gpuaas_worker;
 grant select (id, organization_id) on allocations to gpuaas_placement;
+grant select (id, organization_id, app_instance_id, note, created_by, created_at, expires_at) on app_share_links to gpuaas_tenant;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name) on teams to gpuaas_worker;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;

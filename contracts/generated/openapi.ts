@@ -2352,12 +2352,55 @@ export interface paths {
         get: operations["getAppAddress"];
         /**
          * Decide who may open an app instance
-         * @description Only the person or service account that started the instance decides. A person who may no longer open it is cut off
-         *     within five seconds.
+         * @description Only the person or service account that started the instance opens it further; everybody with the permission may
+         *     narrow it. Visitors who may no longer open it are cut off within five seconds. `public` is refused with
+         *     `app_sharing_not_allowed` unless the policy `apps.public_sharing` allows it.
          */
         put: operations["setAppSharing"];
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances/{app_instance_id}/share-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Share links of an app instance that have not expired */
+        get: operations["listAppShareLinks"];
+        put?: never;
+        /**
+         * Make a link that opens an app instance without signing in
+         * @description Everybody who has the link may open this instance, and nothing else, until it expires or is revoked. The instance
+         *     learns nothing of who they are. Only the person or service account that started the instance makes links.
+         */
+        post: operations["createAppShareLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances/{app_instance_id}/share-links/{share_link_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a share link
+         * @description Visitors who came with it are cut off within five seconds.
+         */
+        delete: operations["revokeAppShareLink"];
         options?: never;
         head?: never;
         patch?: never;
@@ -6287,9 +6330,11 @@ export interface components {
         };
         /**
          * @description `owner`: only who started the instance. `project`: everybody with the permission `app_instance.open` in its project.
+         *     `organization`: everybody with that permission in any project of the organization. `public`: everybody, without
+         *     signing in. Share links open the instance at every level.
          * @enum {string}
          */
-        AppSharing: "owner" | "project";
+        AppSharing: "owner" | "project" | "organization" | "public";
         AppAddress: {
             /** Format: uuid */
             app_instance_id: string;
@@ -6300,6 +6345,30 @@ export interface components {
             /** @description The same app for programs that cannot resolve its name. It takes API keys only. */
             program_url: string;
             sharing: components["schemas"]["AppSharing"];
+        };
+        AppShareLink: {
+            /** Format: uuid */
+            id: string;
+            resource_name: string;
+            /** Format: uuid */
+            app_instance_id: string;
+            note: string;
+            /** Format: uuid */
+            created_by: string;
+            created_at: components["schemas"]["Timestamp"];
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        CreateAppShareLink: {
+            /** @description At most the policy `apps.share_link_max_seconds`. */
+            expires_in_seconds: number;
+            /** @description Whom or what the link is for. */
+            note?: string;
+        };
+        AppShareLinkWithUrl: {
+            share_link: components["schemas"]["AppShareLink"];
+            /** @description Opens the app in a browser. Null when the answer is a replay. */
+            url: string | null;
+            secret_already_shown?: boolean;
         };
         AppInstanceUsage: {
             /** Format: uuid */
@@ -12468,6 +12537,91 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["AppAddress"];
                 };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAppShareLinks: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, newest first, without the links themselves. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppShareLink"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createAppShareLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAppShareLink"];
+            };
+        };
+        responses: {
+            /** @description The link, shown once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppShareLinkWithUrl"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    revokeAppShareLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+                share_link_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It opens the app no longer. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             "4XX": components["responses"]["Problem"];
         };

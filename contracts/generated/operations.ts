@@ -4172,12 +4172,98 @@ export const operations: readonly Operation[] = [
         "required": true,
         "choices": [
           "owner",
-          "project"
+          "project",
+          "organization",
+          "public"
         ],
         "description": "`owner`: only who started the instance"
       }
     ],
     "answer": "json"
+  },
+  {
+    "id": "listAppShareLinks",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}/share-links",
+    "summary": "Share links of an app instance that have not expired",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "resource_name",
+      "app_instance_id",
+      "note",
+      "created_by",
+      "created_at",
+      "expires_at"
+    ]
+  },
+  {
+    "id": "createAppShareLink",
+    "method": "post",
+    "path": "/api/v1/app-instances/{app_instance_id}/share-links",
+    "summary": "Make a link that opens an app instance without signing in",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "expires_in_seconds",
+        "in": "body",
+        "type": "integer",
+        "required": true,
+        "description": "At most the policy `apps.share_link_max_seconds`"
+      },
+      {
+        "name": "note",
+        "in": "body",
+        "type": "string",
+        "description": "Whom or what the link is for"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "revokeAppShareLink",
+    "method": "delete",
+    "path": "/api/v1/app-instances/{app_instance_id}/share-links/{share_link_id}",
+    "summary": "Revoke a share link",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "share_link_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
   },
   {
     "id": "getAppInstanceUsage",

@@ -827,6 +827,63 @@ export const policies = {
       "tenant": "policy.manage"
     }
   },
+  "apps.public_sharing": {
+    "type": "boolean",
+    "default": false,
+    "doc": "Whether apps may be opened by everybody without signing in. Turned off, apps that are public open to their organization only.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "apps.max_share_links_per_instance": {
+    "type": "integer",
+    "default": 20,
+    "minimum": 0,
+    "maximum": 1000,
+    "unit": "links",
+    "doc": "Maximum share links of an app instance that have not expired; with 0 nobody makes one.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
+  "apps.share_link_max_seconds": {
+    "type": "duration",
+    "default": 604800,
+    "minimum": 60,
+    "maximum": 31536000,
+    "unit": "s",
+    "doc": "Longest life of a share link of an app instance.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
+  "apps.anonymous_burst": {
+    "type": "integer",
+    "default": 400,
+    "minimum": 1,
+    "maximum": 1000000000,
+    "unit": "requests",
+    "doc": "Burst of requests to one app without a sign-in or key, per address and gateway.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.anonymous_per_second": {
+    "type": "integer",
+    "default": 100,
+    "minimum": 1,
+    "maximum": 1000000000,
+    "unit": "requests/s",
+    "doc": "Sustained requests per second to one app without a sign-in or key, per address and gateway.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "apps.start_timeout_seconds": {
     "type": "duration",
     "default": 300,
@@ -2069,6 +2126,11 @@ export interface PolicyValues {
   'prices.currency': "USD" | "EUR" | "GBP" | "AED" | "SAR";
   'prices.discount_basis_points': number;
   'apps.max_live_instances_per_project': number;
+  'apps.public_sharing': boolean;
+  'apps.max_share_links_per_instance': number;
+  'apps.share_link_max_seconds': number;
+  'apps.anonymous_burst': number;
+  'apps.anonymous_per_second': number;
   'apps.start_timeout_seconds': number;
   'apps.stop_timeout_seconds': number;
   'apps.teardown_deadline_seconds': number;

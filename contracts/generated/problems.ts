@@ -180,6 +180,14 @@ export const problems = {
     "status": 409,
     "title": "The allocation is not running"
   },
+  "request_timeout": {
+    "status": 408,
+    "title": "The request did not arrive in time"
+  },
+  "headers_too_large": {
+    "status": 431,
+    "title": "The headers of the request are too large"
+  },
   "guest_unreachable": {
     "status": 502,
     "title": "Machine unreachable"
@@ -575,6 +583,10 @@ export const problems = {
   "app_of_another_person": {
     "status": 409,
     "title": "Somebody else started the app"
+  },
+  "app_sharing_not_allowed": {
+    "status": 409,
+    "title": "A policy does not allow this sharing"
   },
   "app_not_running": {
     "status": 503,

@@ -4,6 +4,7 @@ export const SECRET_PREFIXES = {
   service_account_token: 'gps_',
   app_instance_token: 'gpa_',
   invitation: 'gpi_',
+  share_link: 'gpl_',
   enrolment: 'gpe_',
   stream_token: 'gpt_',
   webhook: 'whsec_',

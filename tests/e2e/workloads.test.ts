@@ -59,6 +59,7 @@ describe.skipIf(!chromiumPath)('apps in the console (needs chromium)', () => {
     await page.getByRole('region', { name: 'Output' }).getByText('notebook listens on').waitFor();
     await page.getByText('Following live').waitFor();
     await runCell(page);
+    await shareByLink(page);
     const requests = page.getByTestId('requests');
     await expect.poll(async () => Number(await requests.textContent()), { timeout: LONG }).toBeGreaterThan(3);
     const share = page.getByText(/^Share of the machine \$\d+\.\d+, requests \$0\.\d+$/);
@@ -120,6 +121,30 @@ async function runCell(page: Page): Promise<void> {
   await cell.locator('textarea').press('Shift+Enter');
   await cell.locator('.outputs').getByText('42').waitFor();
   await notebook.close();
+}
+
+/** A link opens the app in a browser that is not signed in, until it is revoked. */
+async function shareByLink(page: Page): Promise<void> {
+  const panel = page.getByRole('region', { name: 'Sharing' });
+  await panel.getByText('No share links.').waitFor();
+  await panel.getByRole('combobox', { name: 'Who may open it' }).click();
+  await page.getByRole('option', { name: 'Its project' }).click();
+  await panel.getByRole('combobox', { name: 'Who may open it' }).getByText('Its project').waitFor();
+  await panel.getByRole('button', { name: 'New link' }).click();
+  await page.getByLabel('Note').fill('a guest');
+  await page.getByRole('button', { name: 'Make link' }).click();
+  const link = await page.getByRole('dialog').getByText('/.gpuaas/enter?share=').textContent();
+  await page.getByRole('button', { name: 'Done' }).click();
+  const guest = await page.context().browser()!.newContext();
+  const visit = await guest.newPage();
+  visit.setDefaultTimeout(LONG);
+  await visit.goto(link!);
+  await visit.locator('#status', { hasText: 'idle' }).waitFor();
+  await panel.getByRole('listitem').getByText('a guest').waitFor();
+  await panel.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+  await panel.getByText('No share links.').waitFor();
+  await guest.close();
 }
 
 async function showsEvidence(page: Page): Promise<void> {

@@ -109,6 +109,7 @@ export const tableOwners: Record<string, string> = {
   allocation_meters: 'domains/billing',
   usage_records: 'domains/billing',
   app_addresses: 'domains/apps',
+  app_share_links: 'domains/apps',
   app_tickets: 'domains/access',
   app_request_counts: 'domains/billing',
   app_usage_prices: 'domains/billing',

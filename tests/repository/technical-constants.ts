@@ -8,7 +8,7 @@ export const technicalConstants: Record<string, string> = {
   'domains/access/terminal/terminal-gateway.ts AUTH_TIMEOUT_MS': 'a socket that says nothing is closed',
   'domains/access/http/refuse.ts LOOK_AGAIN_SECONDS': 'how often a page of a starting app reloads',
   'domains/access/http/app-cookies.ts ATTEMPT_SECONDS': 'how long a person may take to sign in',
-  'domains/access/http/app-origin-door.ts COOKIE_SECONDS':
+  'domains/access/http/own-paths.ts COOKIE_SECONDS':
     'the sign-in at the console, which has its policies, ends it earlier',
   'domains/access/http/app-tickets.ts TICKET_SECONDS': 'how long a browser may take to follow a redirect',
   'domains/access/http/cors.ts PREFLIGHT_SECONDS': 'how long a browser keeps the answer to a preflight',

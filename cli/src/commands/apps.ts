@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { components } from '@gpuaas/sdk/contract';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { writeLog } from '../apps/follow-log.ts';
+import { addShareApp } from './apps-share.ts';
 import { waitForApp, type AppInstance } from '../apps/wait-for-app.ts';
 import { findAllocation } from '../find-allocation.ts';
 import { openInBrowser } from '../open-in-browser.ts';
@@ -17,6 +18,7 @@ export function addApps(program: Command): void {
   const apps = program.command('apps').description('run apps on your allocations');
   addRun(apps);
   addOpenApp(apps);
+  addShareApp(apps);
   addListApps(apps);
   addLogs(apps);
   addStop(apps);

@@ -27,6 +27,7 @@ export const appKeys = {
   members: (id: string) => ['apps', 'members', id] as const,
   events: (id: string) => ['apps', 'events', id] as const,
   address: (id: string) => ['apps', 'address', id] as const,
+  shareLinks: (id: string) => ['apps', 'share-links', id] as const,
   usage: (id: string) => ['apps', 'usage', id] as const,
   cost: (id: string) => ['apps', 'cost', id] as const,
 };

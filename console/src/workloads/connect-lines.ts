@@ -8,7 +8,12 @@ export function toCurlLine({ program_url: url }: Pick<AppAddress, 'program_url'>
 /** The commands of `gpuaas` for an instance. */
 export function toCliLines(id: string, hasAddress: boolean): { label: string; value: string }[] {
   return [
-    ...(hasAddress ? [{ label: 'Open command', value: `gpuaas apps open ${id}` }] : []),
+    ...(hasAddress
+      ? [
+          { label: 'Open command', value: `gpuaas apps open ${id}` },
+          { label: 'Share command', value: `gpuaas apps share ${id}` },
+        ]
+      : []),
     { label: 'Log command', value: `gpuaas apps logs -f ${id}` },
     { label: 'Stop command', value: `gpuaas apps stop ${id}` },
   ];

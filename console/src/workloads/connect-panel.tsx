@@ -11,19 +11,23 @@ import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { toCliLines, toCurlLine } from './connect-lines.ts';
 
+export function hasAddress({ ports }: AppInstance): boolean {
+  return ports.some(({ protocol }) => protocol === 'http');
+}
+
 /** How people and programs reach the app. */
 export function ConnectPanel({ instance }: { instance: AppInstance }) {
-  const hasAddress = instance.ports.some(({ protocol }) => protocol === 'http');
-  const query = useQuery({ ...addressQuery(instance.id), enabled: hasAddress });
+  const isServed = hasAddress(instance);
+  const query = useQuery({ ...addressQuery(instance.id), enabled: isServed });
   return (
     <Panel title="Connect" aside={query.data && <OpenApp instance={instance} url={query.data.url} />}>
       <div className="flex flex-col gap-3">
-        {hasAddress && (
+        {isServed && (
           <QueryBoundary query={query} loading={<Skeleton label="Loading the address" rows={2} />}>
             {(address) => <AddressLines address={address} />}
           </QueryBoundary>
         )}
-        {toCliLines(instance.id, hasAddress).map((line) => (
+        {toCliLines(instance.id, isServed).map((line) => (
           <CopyLine key={line.label} {...line} />
         ))}
       </div>
@@ -35,12 +39,7 @@ function AddressLines({ address }: { address: AppAddress }) {
   return (
     <>
       <CopyLine label="Address" value={address.url} />
-      <p className="text-xs text-ink-faint">
-        {address.sharing === 'owner'
-          ? 'Only who started it may open it.'
-          : 'Everybody in the project may open it.'}{' '}
-        Programs send an API key:
-      </p>
+      <p className="text-xs text-ink-faint">Programs send an API key:</p>
       <CopyLine label="curl command" value={toCurlLine(address)} />
     </>
   );

@@ -7,7 +7,8 @@ import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Page } from '../ui/page.tsx';
 import { AttemptsPanel } from './attempts-panel.tsx';
-import { ConnectPanel } from './connect-panel.tsx';
+import { ConnectPanel, hasAddress } from './connect-panel.tsx';
+import { SharePanel } from './sharing/share-panel.tsx';
 import { LogPanel } from './log/log-panel.tsx';
 import { MembersPanel } from './members-panel.tsx';
 import { RetryLink } from './retry-link.tsx';
@@ -50,6 +51,7 @@ function Workload({ instance }: { instance: AppInstance }) {
       <div className="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
         <div className="flex min-w-0 flex-col gap-4">
           {!hasEnded(instance) && <ConnectPanel instance={instance} />}
+          {!hasEnded(instance) && hasAddress(instance) && <SharePanel instance={instance} />}
           <EventTimeline instance={instance} />
           <LogPanel instance={instance} />
         </div>

@@ -1,21 +1,25 @@
 import type { Duplex } from 'node:stream';
+import type { TunnelKind } from '@gpuaas/contracts/tunnel';
 
 /** The open streams to guests of this host, so that a release can cut them immediately. */
 export class GuestStreams {
-  readonly #open = new Map<string, Set<Duplex>>();
+  readonly #open = new Map<string, Map<Duplex, TunnelKind>>();
   readonly #revoked = new Set<string>();
 
   isRevoked(allocationId: string): boolean {
     return this.#revoked.has(allocationId);
   }
 
-  count(allocationId: string): number {
-    return this.#open.get(allocationId)?.size ?? 0;
+  /** Those of one tunnel. Apps do not use up what terminals may have. */
+  count(allocationId: string, kind: TunnelKind): number {
+    let count = 0;
+    for (const one of this.#open.get(allocationId)?.values() ?? []) if (one === kind) count += 1;
+    return count;
   }
 
-  add(allocationId: string, stream: Duplex): void {
-    const streams = this.#open.get(allocationId) ?? new Set();
-    this.#open.set(allocationId, streams.add(stream));
+  add(allocationId: string, kind: TunnelKind, stream: Duplex): void {
+    const streams = this.#open.get(allocationId) ?? new Map<Duplex, TunnelKind>();
+    this.#open.set(allocationId, streams.set(stream, kind));
     stream.once('close', () => {
       streams.delete(stream);
       if (streams.size === 0 && this.#open.get(allocationId) === streams) this.#open.delete(allocationId);
@@ -25,6 +29,6 @@ export class GuestStreams {
   /** Cuts open streams and rejects new ones. */
   revoke(allocationId: string): void {
     this.#revoked.add(allocationId);
-    for (const stream of this.#open.get(allocationId) ?? []) stream.destroy();
+    for (const stream of this.#open.get(allocationId)?.keys() ?? []) stream.destroy();
   }
 }

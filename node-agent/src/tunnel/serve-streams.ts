@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import type { Duplex, Readable } from 'node:stream';
 import type { AccessGrant } from '@gpuaas/contracts/tasks';
-import { GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
+import { GRANT_HEADER, REASON_HEADER, type TunnelKind } from '@gpuaas/contracts/tunnel';
 import type { Host } from '../host/host.ts';
 import type { Identity } from '../identity/identity.ts';
 import { errorMessage, type Logger } from '../logger.ts';
@@ -27,8 +27,9 @@ export interface StreamServer {
 
 const STREAM_WINDOW = 1024 * 1024;
 const CONNECTION_WINDOW = 8 * 1024 * 1024;
-const MAX_STREAMS = 1024;
-const MAX_STREAMS_PER_ALLOCATION = 256;
+/** Each WebSocket of an app is a stream. */
+const MAX_STREAMS = { terminals: 1024, apps: 4096 } as const;
+const MAX_STREAMS_PER_ALLOCATION = { terminals: 256, apps: 1024 } as const;
 /** Limits the agent's memory for headers and unread bytes of all streams. */
 const MAX_SESSION_MEGABYTES = 64;
 
@@ -36,17 +37,22 @@ const MAX_SESSION_MEGABYTES = 64;
 export function serveStreams(
   connection: Duplex,
   server: StreamServer,
+  kind: TunnelKind,
   used = new UsedGrants(),
 ): ServerHttp2Session {
   const session = performServerHandshake(connection, {
-    settings: { initialWindowSize: STREAM_WINDOW, maxConcurrentStreams: MAX_STREAMS, enablePush: false },
+    settings: {
+      initialWindowSize: STREAM_WINDOW,
+      maxConcurrentStreams: MAX_STREAMS[kind],
+      enablePush: false,
+    },
     maxSessionMemory: MAX_SESSION_MEGABYTES,
   });
   session.setLocalWindowSize(CONNECTION_WINDOW);
   session.on('error', () => undefined);
   session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     stream.on('error', () => undefined);
-    open(stream, headers, server, used).catch((error: unknown) => {
+    open(stream, headers, server, kind, used).catch((error: unknown) => {
       server.log.error({ reason: errorMessage(error) }, 'tunnel stream failed');
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     });
@@ -58,6 +64,7 @@ async function open(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   server: StreamServer,
+  kind: TunnelKind,
   used: UsedGrants,
 ): Promise<void> {
   if (headers[':method'] !== 'CONNECT') return refuse(stream, 405, 'connect_only', server.log);
@@ -72,11 +79,11 @@ async function open(
   const log = server.log.child({ allocation_id, grant_id, user_id, resource, port });
   const { streams } = server;
   if (streams.isRevoked(allocation_id)) return refuse(stream, 404, 'allocation_released', log);
-  if (streams.count(allocation_id) >= MAX_STREAMS_PER_ALLOCATION) {
+  if (streams.count(allocation_id, kind) >= MAX_STREAMS_PER_ALLOCATION[kind]) {
     return refuse(stream, 429, 'too_many_streams', log);
   }
   // Counted from here: streams that are still being dialled count as well.
-  streams.add(allocation_id, stream);
+  streams.add(allocation_id, kind, stream);
   let guest: Duplex | Readable;
   try {
     guest = await openResource(server.host, verdict.grant);

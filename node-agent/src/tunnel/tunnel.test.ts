@@ -237,7 +237,7 @@ it('carries a hundred concurrent streams, each complete and separate', async () 
       expect(Buffer.concat(chunks).equals(sent)).toBe(true);
     }),
   );
-  expect(streams.count(allocationId)).toBe(0);
+  expect(streams.count(allocationId, 'terminals')).toBe(0);
 });
 
 it('limits the streams of an allocation, including those being dialled', async () => {
@@ -246,7 +246,7 @@ it('limits the streams of an allocation, including those being dialled', async (
   expect(refused).toHaveLength(4);
   await expect.poll(() => guestSockets.length).toBe(256);
   for (const { stream } of opened) stream.destroy();
-  await expect.poll(() => streams.count(allocationId)).toBe(0);
+  await expect.poll(() => streams.count(allocationId, 'terminals')).toBe(0);
   guestSockets.splice(0).forEach((socket) => socket.destroy());
 });
 

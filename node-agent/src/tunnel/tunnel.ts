@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { TUNNEL_KINDS, TUNNEL_PATHS } from '@gpuaas/contracts/tunnel';
+import { TUNNEL_KINDS, TUNNEL_PATHS, type TunnelKind } from '@gpuaas/contracts/tunnel';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { Backoff } from '../backoff.ts';
 import type { Identity } from '../identity/identity.ts';
@@ -25,15 +25,21 @@ export async function maintainTunnels(
   const used = new UsedGrants();
   await Promise.all(
     TUNNEL_KINDS.map((kind) => {
-      const url = new URL(TUNNEL_PATHS[kind], server);
+      const end = { url: new URL(TUNNEL_PATHS[kind], server), kind };
       const log = streams.log.child({ tunnel: kind });
-      return maintainTunnel(url, { ...streams, log }, used, link, signal);
+      return maintainTunnel(end, { ...streams, log }, used, link, signal);
     }),
   );
 }
 
+/** The gateway's end of a tunnel. */
+interface TunnelEnd {
+  url: URL;
+  kind: TunnelKind;
+}
+
 async function maintainTunnel(
-  url: URL,
+  end: TunnelEnd,
   streams: StreamServer,
   used: UsedGrants,
   link: Link,
@@ -43,7 +49,7 @@ async function maintainTunnel(
   while (!signal.aborted) {
     const started = Date.now();
     try {
-      await holdTunnel(url, streams, used, AbortSignal.any([signal, link.signal()]));
+      await holdTunnel(end, streams, used, AbortSignal.any([signal, link.signal()]));
       streams.log.info('tunnel closed');
     } catch (error) {
       if (!signal.aborted) streams.log.warn({ reason: errorMessage(error) }, 'tunnel lost');
@@ -54,7 +60,7 @@ async function maintainTunnel(
 }
 
 async function holdTunnel(
-  url: URL,
+  { url, kind }: TunnelEnd,
   streams: StreamServer,
   used: UsedGrants,
   signal: AbortSignal,
@@ -71,7 +77,7 @@ async function holdTunnel(
     await once(socket, 'open');
     streams.log.info('tunnel open');
     const connection = await toRealSocket(messages);
-    const session = serveStreams(connection, streams, used);
+    const session = serveStreams(connection, streams, kind, used);
     const watch = watchPeer(socket);
     try {
       if (socket.readyState !== WebSocket.CLOSED) await once(socket, 'close');
@@ -95,7 +101,16 @@ function openSocket(url: URL, identity: Identity): WebSocket {
     handshakeTimeout: HANDSHAKE_MS,
     perMessageDeflate: false,
     maxPayload: 16 * 1024 * 1024,
+    generateMask: keepZero,
   });
+}
+
+/**
+ * A mask of zeros, which ws does not apply. Masks protect proxies that read along from bytes that a script chose; TLS
+ * ends at the gateway, so nobody reads along, and every byte of a download would be turned twice.
+ */
+function keepZero(mask: Buffer): void {
+  mask.fill(0);
 }
 
 /** A peer that is silent for too long is dead, whatever TCP still believes. */

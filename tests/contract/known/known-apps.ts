@@ -28,6 +28,7 @@ export async function seedApps(
   }
   const instance = await seedInstance(api, allocationId);
   const artifacts = await seedArtifacts(api);
+  const shareLink = await seedShareLink(api, instance.id);
   const { compatibility, runtime_profile: runtime } = shellManifest('true');
   return {
     values: {
@@ -38,6 +39,8 @@ export async function seedApps(
       member_id: [instance.memberId],
     },
     own: {
+      revokeAppShareLink: { app_instance_id: [instance.id], share_link_id: [shareLink] },
+      createAppShareLink: { expires_in_seconds: [3600] },
       stopAppInstance: { app_instance_id: [(await seedInstance(api, allocationId)).id] },
       withdrawAppManifest: { app_slug: [ENDING] },
       ...artifacts,
@@ -54,6 +57,12 @@ export async function seedApps(
       },
     },
   };
+}
+
+async function seedShareLink(api: TestApi, instanceId: string): Promise<string> {
+  const path = `/api/v1/app-instances/${instanceId}/share-links`;
+  const made = await ask(api, 'member', 'POST', path, { expires_in_seconds: 3600 });
+  return made.json<{ share_link: { id: string } }>().share_link.id;
 }
 
 async function seedInstance(

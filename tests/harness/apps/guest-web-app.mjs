@@ -16,6 +16,9 @@ const answers = {
     });
   },
   '/aborted': (_request, response) => response.end(String(aborted)),
+  /** Connections that the gateway holds here. */
+  '/connections': (_request, response) =>
+    server.getConnections((_error, count) => response.end(String(count))),
   '/served': (_request, response) => response.end(String(served)),
   '/trailers'(_request, response) {
     response.writeHead(200, { trailer: 'x-sum' });
@@ -111,6 +114,8 @@ const server = createServer((request, response) => {
 /** Echoes whole small text frames; enough of RFC 6455 for a test. */
 server.on('upgrade', (request, socket) => {
   socket.on('error', () => socket.destroy());
+  // Sockets of a server stay half open otherwise.
+  socket.on('end', () => socket.end());
   if (request.url === '/no-websocket')
     return socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 4\r\n\r\nnope');
   const accept = createHash('sha1')

@@ -1,26 +1,29 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { TunnelHub } from '@gpuaas/control-plane/domains/access/tunnel/tunnel-hub';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
+import { mintStreamToken, openStream } from '../../harness/access/guest-stream.ts';
+import type { Allocation } from '../../harness/allocations/allocations.ts';
 import { AppClient } from '../../harness/apps/app-client.ts';
+import { publish, runApp, shellManifest } from '../../harness/apps/apps.ts';
 import { launchMachine, startWebApp, type WebApp } from '../../harness/apps/web-app.ts';
 
 const PORT = 8000;
 let platform: TestPlatform;
 let app: WebApp;
+let allocation: Allocation;
 let client: AppClient;
 let key: { authorization: string };
 
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
   const corsOrigins = ['https://pages.example'];
-  app = await startWebApp(platform, await launchMachine(platform), {
-    slug: 'hello',
-    port: PORT,
-    corsOrigins,
-  });
+  allocation = await launchMachine(platform);
+  app = await startWebApp(platform, allocation, { slug: 'hello', port: PORT, corsOrigins });
   client = new AppClient(platform.appsPort, app.label);
   key = { authorization: `Bearer ${platform.keys.member}` };
 });
@@ -191,6 +194,77 @@ describe('a stranger', () => {
     const answer = await client.call('/', { headers: { ...key, origin: 'https://pages.example' } });
     expect(answer.headers).toMatchObject({ 'access-control-allow-origin': 'https://pages.example' });
     expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
+  });
+});
+
+describe('an app that is starting', () => {
+  it('shows browsers a page that reloads, and asks programs to come again', async () => {
+    // It never answers, so it stays in this state until the test is over.
+    const runtime = {
+      ports: [{ name: 'web', port: PORT + 1, protocol: 'http' as const }],
+      readiness: { port: 'web', path: '/', timeout_seconds: 600 },
+    };
+    await publish(platform.operator, 'late', shellManifest('sleep 600', { kind: 'service', runtime }));
+    const { id } = await runApp(platform.member, {
+      project_id: platform.projectId,
+      app_slug: 'late',
+      allocation_id: allocation.id,
+    });
+    const at = { params: { path: { app_instance_id: id } } };
+    const { label } = await unwrap(
+      platform.member.GET('/api/v1/app-instances/{app_instance_id}/address', at),
+    );
+    const late = new AppClient(platform.appsPort, label);
+    const program = await late.call('/', { headers: key });
+    expect(program).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+    expect(JSON.parse(program.text)).toMatchObject({ code: 'app_not_running' });
+    const { url } = await unwrap(
+      platform.member.POST('/api/v1/app-instances/{app_instance_id}/share-links', {
+        ...at,
+        body: { expires_in_seconds: 600 },
+      }),
+    );
+    const navigation = { accept: 'text/html', 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none' };
+    const { pathname, search } = new URL(url!);
+    const entered = await late.call(`${pathname}${search}`, { headers: navigation });
+    const cookie = entered.headers['set-cookie']![0]!.split(';')[0]!;
+    const page = await late.call('/', {
+      headers: { ...navigation, 'sec-fetch-dest': 'document', cookie },
+    });
+    expect(page).toMatchObject({ status: 503, headers: { refresh: '2', 'retry-after': '2' } });
+    expect(page.text).toContain('is starting');
+  });
+});
+
+describe('the bytes of apps', () => {
+  it('take a connection of their own: a terminal goes on when it is lost, and apps come back', async () => {
+    const sessions = vi.spyOn(TunnelHub.prototype, 'session');
+    const lastOf = (kind: string) =>
+      sessions.mock.results[sessions.mock.calls.findLastIndex(([, asked = 'terminals']) => asked === kind)]
+        ?.value;
+    const socket = client.webSocket('/ws', key);
+    await opened(socket);
+    const { token, path } = await mintStreamToken(platform.member, allocation.id, PORT);
+    const { bytes } = await openStream(platform.baseUrl, token, { path });
+    const ask = async (): Promise<string> => {
+      bytes.write('GET /served HTTP/1.1\r\nHost: guest\r\n\r\n');
+      const [answer] = (await once(bytes, 'data')) as [Buffer];
+      return answer.toString();
+    };
+    expect(await ask()).toContain('200 OK');
+    const [apps, terminals] = [lastOf('apps'), lastOf('terminals')];
+    expect(apps).toBeDefined();
+    expect(terminals).toBeDefined();
+    expect(apps).not.toBe(terminals);
+    const cut = once(socket, 'close');
+    apps!.destroy();
+    await cut;
+    expect(await ask()).toContain('200 OK');
+    bytes.destroy();
+    sessions.mockRestore();
+    await expect
+      .poll(async () => (await client.call('/', { headers: key })).status, { timeout: 60_000 })
+      .toBe(200);
   });
 });
 

@@ -1,4 +1,4 @@
-import { permissionsAt, type Binding, type Scope } from '../../platform/auth/caller.ts';
+import type { Binding, Credential } from '../../platform/auth/caller.ts';
 import { currentBindings, watchRights, type RightsWatch } from '../../platform/auth/watch-rights.ts';
 import { refreshBindings } from '../tenancy/credentials/refresh-bindings.ts';
 import { serializeCredential } from '../../platform/auth/serialize-credential.ts';
@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db/database.ts';
 import type { EventTail } from '../../platform/events/tail.ts';
 import { repeat, type RepeatHandle } from '../../platform/repeat.ts';
 import type { Services } from '../../platform/services.ts';
-import type { Door, DoorSubject, Visitor } from './door.ts';
+import { mayEnter, type Door, type DoorSubject, type Visitor } from './door.ts';
 import { first } from '../../platform/present.ts';
 
 /** Why a visit was refused. */
@@ -34,6 +34,9 @@ interface Visit {
   subjectId: string;
   actorId: string;
   cuts: Set<Cut>;
+  /** As the last check found them. */
+  subject: DoorSubject | null;
+  bindings: readonly Binding[];
   rights: RightsWatch | null;
 }
 
@@ -63,15 +66,19 @@ export class AccessWatch {
   async enter<S extends DoorSubject>(door: Door<S>, visitor: Visitor, cut: Cut): Promise<OpenAccess<S>> {
     if (this.#openAt(door, visitor.subjectId) >= door.maxVisits())
       throw new AccessRefusedError('too_many', 'The machine has reached its limit of connections.');
-    if (this.#openBy(visitor.actorId) >= this.#services.policies.get('access.max_connections_per_caller'))
+    if (
+      visitor.credential &&
+      this.#openBy(visitor.actorId) >= this.#services.policies.get('access.max_connections_per_caller')
+    )
       throw new AccessRefusedError('too_many', 'You have reached your limit of open connections.');
     const visit = this.#visit(door, visitor);
     visit.cuts.add(cut);
     const leave = (): void => this.#leave(visitor, visit, cut);
     try {
       // Read after the visit counts as open: a change from here on cuts it.
-      const subject = await findOpenSubject(this.#services.db, door, visitor);
-      visit.rights ??= this.#follow(visitor, visit, subject);
+      const { subject, bindings } = await findOpenSubject(this.#services.db, door, visitor);
+      Object.assign(visit, { subject, bindings });
+      if (visitor.credential) visit.rights ??= this.#follow(visitor.credential, visit);
       return { subject, close: leave, whyClosed: () => this.#whyClosed(door, visitor.subjectId) };
     } catch (error) {
       leave();
@@ -89,7 +96,8 @@ export class AccessWatch {
     const key = keyOf(door, visitor);
     const known = this.#visits.get(key);
     const { subjectId, actorId } = visitor;
-    const visit = known ?? { door, subjectId, actorId, cuts: new Set(), rights: null };
+    const empty = { subject: null, bindings: [], rights: null };
+    const visit = known ?? { door, subjectId, actorId, cuts: new Set(), ...empty };
     this.#visits.set(key, visit);
     return visit;
   }
@@ -117,14 +125,17 @@ export class AccessWatch {
     return count;
   }
 
-  #follow({ credential }: Visitor, visit: Visit, subject: DoorSubject): RightsWatch {
+  #follow(credential: Credential, visit: Visit): RightsWatch {
     const { db, log } = this.#services;
     return watchRights(
       {
         db,
         log,
         refresh: refreshBindings,
-        holds: (now) => mayEnter(visit.door, now, subject),
+        holds: (now) => {
+          visit.bindings = now;
+          return visit.subject !== null && mayEnter(visit.door, visit.subject, visit, now);
+        },
         onEnd: () => this.#end(visit, visit.door.forbiddenMessage),
       },
       { bindings: [], credential },
@@ -147,9 +158,15 @@ export class AccessWatch {
       for (const visit of visits) {
         const subject = open.get(visit.subjectId);
         if (!subject) this.#end(visit, visit.door.closedMessage);
-        else if (!admits(visit.door, subject, visit)) this.#end(visit, visit.door.forbiddenMessage);
+        // One that is still entering reads subject and rights after this check.
+        else if (visit.subject) this.#judge(visit, subject);
       }
     }
+  }
+
+  #judge(visit: Visit, subject: DoorSubject): void {
+    visit.subject = subject;
+    if (!mayEnter(visit.door, subject, visit, visit.bindings)) this.#end(visit, visit.door.forbiddenMessage);
   }
 
   /** A subject can close before its event arrives. */
@@ -172,40 +189,24 @@ export class AccessWatch {
   }
 }
 
-/** The subject that the visitor may enter now. */
+/** The subject that the visitor may enter now, and the rights that let them. */
 export async function findOpenSubject<S extends DoorSubject>(
   db: Db,
   door: Door<S>,
-  visitor: Pick<Visitor, 'subjectId' | 'actorId' | 'credential'>,
-): Promise<S> {
+  { credential, ...visitor }: Pick<Visitor, 'subjectId' | 'actorId' | 'credential'>,
+): Promise<{ subject: S; bindings: readonly Binding[] }> {
   const subject = (await door.find(db, [visitor.subjectId])).get(visitor.subjectId);
-  const bindings = await currentBindings(db, refreshBindings, visitor);
-  if (!subject || !bindings || !mayEnter(door, bindings, subject) || !admits(door, subject, visitor))
+  const bindings = credential ? await currentBindings(db, refreshBindings, { credential }) : [];
+  if (!subject || !bindings || !mayEnter(door, subject, visitor, bindings))
     throw new AccessRefusedError('forbidden', door.forbiddenMessage);
   if (!door.isOpen(subject)) throw new AccessRefusedError('not_active', `The ${door.subject} is not active.`);
-  return subject;
+  return { subject, bindings };
 }
 
 function keyOf(
   { subject, permission }: Pick<Door, 'subject' | 'permission'>,
   { subjectId, actorId, credential }: Visitor,
 ): string {
-  return `${subject} ${permission} ${subjectId} ${actorId} ${serializeCredential(credential)}`;
-}
-
-function admits<S extends DoorSubject>(
-  door: Pick<Door<S>, 'admits'>,
-  subject: S,
-  { actorId }: Pick<Visitor, 'actorId'>,
-): boolean {
-  return door.admits?.(subject, actorId) ?? true;
-}
-
-function mayEnter(
-  { permission }: Pick<Door, 'permission'>,
-  bindings: readonly Binding[],
-  { organizationId, projectId }: DoorSubject,
-): boolean {
-  const project: Scope = { kind: 'project', organizationId, projectId };
-  return permissionsAt(bindings, project).has(permission);
+  const shown = credential ? serializeCredential(credential) : '';
+  return `${subject} ${permission} ${subjectId} ${actorId} ${shown}`;
 }

@@ -1,5 +1,5 @@
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import type { Credential } from '../../platform/auth/caller.ts';
+import { permissionsAt, type Binding, type Credential } from '../../platform/auth/caller.ts';
 import type { Db } from '../../platform/db/database.ts';
 
 /** Where a subject belongs: rights to it are rights in its project. */
@@ -19,8 +19,8 @@ export interface Door<S extends DoorSubject = DoorSubject> {
   /** The subjects as they are now, by id. One that does not exist is missing. */
   find(db: Db, subjectIds: readonly string[]): Promise<Map<string, S>>;
   isOpen(subject: S): boolean;
-  /** Whether the subject is shared with the visitor; with everybody who holds the permission if omitted. */
-  admits?(subject: S, actorId: string): boolean;
+  /** Whether the visitor with these rights may enter; if omitted, everybody with the permission in the project. */
+  admits?(subject: S, visitor: Pick<Visitor, 'actorId'>, rights: readonly Binding[]): boolean;
   /** Events about the subject that cut every visit before the next periodic check. */
   endsOn: ReadonlySet<string>;
   /** Shown to visitors when the subject closes. */
@@ -34,6 +34,24 @@ export interface Door<S extends DoorSubject = DoorSubject> {
 export interface Visitor {
   subjectId: string;
   actorId: string;
-  credential: Credential;
+  /** Null for somebody who is not signed in: they have no rights, and the door alone decides. */
+  credential: Credential | null;
   correlationId: string;
+}
+
+export function mayEnter<S extends DoorSubject>(
+  door: Pick<Door<S>, 'permission' | 'admits'>,
+  subject: S,
+  visitor: Pick<Visitor, 'actorId'>,
+  rights: readonly Binding[],
+): boolean {
+  return door.admits?.(subject, visitor, rights) ?? holdsInProject(door, subject, rights);
+}
+
+export function holdsInProject(
+  { permission }: Pick<Door, 'permission'>,
+  { organizationId, projectId }: DoorSubject,
+  rights: readonly Binding[],
+): boolean {
+  return permissionsAt(rights, { kind: 'project', organizationId, projectId }).has(permission);
 }

@@ -7,4 +7,10 @@ export const appLimits: readonly ResourceLimit[] = [
     holder: ({ body }) => body['project_id'] ?? null,
     count: (id) => sql`select count(*)::int from app_instances where project_id = ${id} and ended_at is null`,
   },
+  {
+    policy: 'apps.max_share_links_per_instance',
+    holder: ({ target }) => target?.targetId ?? null,
+    count: (id) => sql`select count(*)::int from app_share_links where app_instance_id = ${id}
+      and expires_at > now()`,
+  },
 ];

@@ -13,7 +13,7 @@ export function hashSecret(secret: string): Buffer {
 }
 
 /** Secrets with a checksum, which people and programs store. */
-const KINDS = ['api_key', 'service_account_token', 'invitation'] as const;
+const KINDS = ['api_key', 'service_account_token', 'invitation', 'share_link'] as const;
 
 export type SecretKind = (typeof KINDS)[number];
 

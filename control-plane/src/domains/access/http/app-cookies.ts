@@ -16,6 +16,9 @@ export interface AppSignIn {
   credential: Credential;
 }
 
+/** What a cookie of an app stands for: a sign-in, or a share link that was opened. */
+export type AppCookie = AppSignIn | { linkId: string };
+
 export function signedInCookie(headers: IncomingHttpHeaders): string | null {
   return cookieOf(headers, SIGNED_IN);
 }
@@ -30,31 +33,33 @@ export function setAttempt(nonce: string): string {
   return written(ATTEMPT, nonce, ATTEMPT_SECONDS);
 }
 
-export function sealSignIn(
+export function sealCookie(
   { sealer, clock }: Pick<Services, 'sealer' | 'clock'>,
   label: string,
-  { actorId, credential }: AppSignIn,
+  cookie: AppCookie,
   seconds: number,
 ): string {
   const expiresAt = clock.now().getTime() + seconds * 1000;
-  const content = JSON.stringify({ actorId, credential: keptCredential(credential), expiresAt });
+  const kept = 'linkId' in cookie ? cookie : { ...cookie, credential: keptCredential(cookie.credential) };
+  const content = JSON.stringify({ ...kept, expiresAt });
   return written(SIGNED_IN, sealer.seal('app_cookie', content, label).toString('base64url'), seconds);
 }
 
-export function clearSignIn(): string {
+export function clearCookie(): string {
   return written(SIGNED_IN, '', 0);
 }
 
 /** Null for a cookie that is not ours, is for another app, or has expired. */
-export function openSignIn(
+export function openCookie(
   { sealer, clock }: Pick<Services, 'sealer' | 'clock'>,
   label: string,
   cookie: string,
-): AppSignIn | null {
+): AppCookie | null {
   try {
     const sealed = Buffer.from(cookie, 'base64url');
     const content: unknown = JSON.parse(sealer.open('app_cookie', sealed, label));
     if (!isRecord(content) || !(Number(content['expiresAt']) > clock.now().getTime())) return null;
+    if (content['linkId'] !== undefined) return { linkId: String(content['linkId']) };
     return { actorId: String(content['actorId']), credential: parseCredential(content['credential']) };
   } catch {
     return null;

@@ -8,11 +8,12 @@ import type { StreamMetrics } from '../../../platform/telemetry/stream-metrics.t
 import type { AccessWatch } from '../access-watch.ts';
 import { GuestUnreachableError } from '../tunnel/guest-unreachable.ts';
 import type { TunnelHub } from '../tunnel/tunnel-hub.ts';
-import { appNotRunning, problemOf, refuse, refuseSocket } from './refuse.ts';
+import { appNotRunning, problemOf, refuse, refuseSocket, unauthenticated } from './refuse.ts';
 import { appOrigin, type AppsSite } from './app-host.ts';
 import type { App } from './app.ts';
 import type { AppDirectory } from './app-directory.ts';
-import { AppVisits, type AppVisit } from './app-visits.ts';
+import { ANYBODY, isPublic } from './app-door.ts';
+import { AppVisits, type AppHolder, type AppVisit } from './app-visits.ts';
 import { forwardRequest } from './forward-request.ts';
 import { forwardUpgrade } from './forward-upgrade.ts';
 import { headersToGuest } from './forwarded-headers.ts';
@@ -45,12 +46,21 @@ export class AppGateway {
   readonly parts: AppGatewayParts;
   readonly #visits: AppVisits;
   readonly #failures: RateLimiter;
+  readonly #anonymous: RateLimiter;
+  /** With the port, unless it is the scheme's own. */
+  readonly #domain: string;
 
   constructor(parts: AppGatewayParts) {
     this.parts = parts;
     this.#visits = new AppVisits(parts);
-    const limits = policyRateLimits(parts.services.policies);
+    this.#domain = new URL(appOrigin(parts.site, 'x')).host.slice('x.'.length);
+    const { policies } = parts.services;
+    const limits = policyRateLimits(policies);
     this.#failures = new RateLimiter('failed_authentication', () => limits.failed_authentication);
+    this.#anonymous = new RateLimiter('anonymous', () => ({
+      burst: policies.get('apps.anonymous_burst'),
+      perSecond: policies.get('apps.anonymous_per_second'),
+    }));
   }
 
   async find(label: string): Promise<App> {
@@ -99,25 +109,50 @@ export class AppGateway {
 
   /** The visit of this credential. Rights are looked up when it opens, and watched while it lasts. */
   async #enter({ label, shown }: AppRequest, request: IncomingMessage): Promise<AppVisit> {
-    return await this.#visits.enter(`${label} ${shown.by} ${shown.secret}`, async () => {
-      const network = networkOf(this.parts.addressOf(request));
+    if (shown.by === 'nothing') this.#limitAnonymous(label, request);
+    const visit = await this.#visits.enter(this.#keyOf(label, shown, request), async () => {
       const app = await this.find(label);
       const holder = await holderOf(this.parts.services, label, shown);
-      if (!holder) {
-        const { retryAfterSeconds } = this.#failures.take(network);
-        if (retryAfterSeconds !== null)
-          throw new Problem('rate_limited', 'Too many invalid credentials.', { retryAfterSeconds });
+      if (!holder || !this.#mayKnow(app, holder)) {
+        if (shown.by === 'nothing') throw unauthenticated();
+        this.limitFailures(request);
         throw new Problem('unauthenticated', 'The credential is not valid, or it has ended.');
       }
       if (app.phase !== 'running') throw appNotRunning();
       return { app, holder };
     });
+    if (shown.by === 'cookie' && visit.actorId === null) this.#limitAnonymous(label, request);
+    return visit;
+  }
+
+  /** Visitors without a sign-in share a visit if they come from one network. */
+  #keyOf(label: string, shown: ShownCredential, request: IncomingMessage): string {
+    return `${label} ${shown.by} ${shown.by === 'nothing' ? this.#networkOf(request) : shown.secret}`;
+  }
+
+  /** Whether a visitor without a sign-in may know of the app; anybody else is judged by their rights. */
+  #mayKnow(app: App, { credential, actorId }: AppHolder): boolean {
+    if (credential) return true;
+    return actorId === ANYBODY ? isPublic(app, this.parts.services.policies) : app.links.has(actorId);
+  }
+
+  /** Throws `rate_limited` if the address has shown too many invalid secrets. */
+  limitFailures(request: IncomingMessage): void {
+    limit(this.#failures, this.#networkOf(request), 'Too many invalid credentials.');
+  }
+
+  #limitAnonymous(label: string, request: IncomingMessage): void {
+    limit(this.#anonymous, `${label} ${this.#networkOf(request)}`, 'Too many requests without a sign-in.');
+  }
+
+  #networkOf(request: IncomingMessage): string {
+    return networkOf(this.parts.addressOf(request));
   }
 
   #toGuest(visit: AppVisit, request: IncomingMessage): string[] {
     const { site } = this.parts;
     return headersToGuest(request.rawHeaders, {
-      host: new URL(appOrigin(site, visit.app.label)).host,
+      host: `${visit.app.label}.${this.#domain}`,
       scheme: site.scheme,
       clientAddress: this.parts.addressOf(request),
       actorId: visit.actorId,
@@ -132,4 +167,9 @@ export class AppGateway {
     if (error instanceof GuestUnreachableError) return problemOf(error);
     return new Problem('guest_unreachable', 'The app closed the connection or sent an invalid answer.');
   }
+}
+
+function limit(limiter: RateLimiter, key: string, message: string): void {
+  const { retryAfterSeconds } = limiter.take(key);
+  if (retryAfterSeconds !== null) throw new Problem('rate_limited', message, { retryAfterSeconds });
 }

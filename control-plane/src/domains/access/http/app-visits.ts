@@ -5,7 +5,7 @@ import type { AccessWatch, OpenAccess } from '../access-watch.ts';
 import type { Visitor } from '../door.ts';
 import { openGuestStream } from '../tunnel/open-guest-stream.ts';
 import type { TunnelHub } from '../tunnel/tunnel-hub.ts';
-import { appDoor } from './app-door.ts';
+import { anonymousAppDoor, appDoor } from './app-door.ts';
 import type { App } from './app.ts';
 import type { AppDirectory } from './app-directory.ts';
 import { GuestAgent } from './guest-agent.ts';
@@ -16,7 +16,8 @@ const IDLE_MS = 30_000;
 /** One credential in one app: its requests share a watch over rights and a pool of connections. */
 export class AppVisit {
   readonly app: App;
-  readonly actorId: string;
+  /** Null for a visitor who is not signed in. */
+  readonly actorId: string | null;
   /** Null for a service account. */
   readonly userId: string | null;
   readonly requests: GuestAgent;
@@ -27,7 +28,7 @@ export class AppVisit {
 
   constructor(app: App, holder: AppHolder, open: () => Promise<Duplex>, onIdle: () => void) {
     this.app = app;
-    this.actorId = holder.actorId;
+    this.actorId = holder.credential ? holder.actorId : null;
     this.userId = holder.userId;
     this.requests = new GuestAgent(open);
     this.upgrades = new GuestAgent(open, { keepAlive: false });
@@ -99,7 +100,7 @@ export class AppVisits {
   }
 
   async #open(key: string, { instanceId }: App, holder: AppHolder): Promise<AppVisit> {
-    const { apps, watch } = this.#parts;
+    const { apps, watch, services } = this.#parts;
     let visit: AppVisit | null = null;
     let cut = false;
     const end = (): void => {
@@ -108,7 +109,8 @@ export class AppVisits {
       visit?.end();
     };
     const visitor = { ...holder, subjectId: instanceId, correlationId: instanceId };
-    const access: OpenAccess<App> = await watch.enter(appDoor(apps), visitor, end);
+    const door = holder.credential ? appDoor(apps) : anonymousAppDoor(apps, services.policies);
+    const access: OpenAccess<App> = await watch.enter(door, visitor, end);
     const app = access.subject;
     visit = new AppVisit(
       app,

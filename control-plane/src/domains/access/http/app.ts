@@ -1,7 +1,12 @@
 import type { DoorSubject } from '../door.ts';
 
-/** People who may open an app. `project` means everybody with the permission in the app's project. */
-export type Sharing = 'owner' | 'project';
+/** Who may open an app, from the fewest to all. Share links open it at every level. */
+export const SHARING_LEVELS = ['owner', 'project', 'organization', 'public'] as const;
+export type Sharing = (typeof SHARING_LEVELS)[number];
+
+export function isSharing(text: string): text is Sharing {
+  return SHARING_LEVELS.some((level) => level === text);
+}
 
 /** An app instance as the gateway needs it. */
 export interface App extends DoorSubject {
@@ -13,6 +18,8 @@ export interface App extends DoorSubject {
   /** User or service account that started it. */
   ownerId: string;
   sharing: Sharing;
+  /** Ids of share links that have neither expired nor been revoked. */
+  links: ReadonlySet<string>;
   allocationId: string;
   nodeId: string;
   /** Port that a member declared; the gateway dials no other. */

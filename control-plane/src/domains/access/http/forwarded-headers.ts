@@ -67,7 +67,8 @@ export interface GuestHeaders {
   host: string;
   scheme: 'http' | 'https';
   clientAddress: string;
-  actorId: string;
+  /** Null for a visitor who is not signed in: the guest learns nothing of who it is. */
+  actorId: string | null;
 }
 
 export function headersToGuest(
@@ -80,7 +81,8 @@ export function headersToGuest(
     .filter((cookie) => cookie !== '' && !OUR_COOKIE.test(cookie));
   if (cookies.length > 0) kept.push('cookie', cookies.join('; '));
   kept.push('host', host, 'x-forwarded-for', clientAddress, 'x-forwarded-host', host);
-  kept.push('x-forwarded-proto', scheme, 'x-gpuaas-user', actorId);
+  kept.push('x-forwarded-proto', scheme);
+  if (actorId !== null) kept.push('x-gpuaas-user', actorId);
   return kept;
 }
 

@@ -20,6 +20,9 @@ const HEADERS: readonly (readonly [string, string])[] = [
   ['origin-agent-cluster', '?1'],
 ];
 
+/** The agent's reason for refusing a further stream into a machine. */
+const TOO_MANY_STREAMS = 'too_many_streams';
+
 /** Seconds until a browser looks again whether the app has started. */
 const LOOK_AGAIN_SECONDS = 2;
 
@@ -84,6 +87,10 @@ export function problemOf(error: unknown): Problem {
     if (error.why === 'not_active') return appNotRunning();
     return new Problem('too_many_streams', error.message, { retryAfterSeconds: 5 });
   }
+  if (error instanceof GuestUnreachableError && error.message === TOO_MANY_STREAMS)
+    return new Problem('too_many_streams', 'The app has as many connections as its machine takes.', {
+      retryAfterSeconds: 5,
+    });
   if (error instanceof GuestUnreachableError)
     return new Problem('guest_unreachable', `The app cannot be reached: ${error.message}.`);
   return new Problem('internal_error', 'The failure is logged.');
@@ -91,4 +98,8 @@ export function problemOf(error: unknown): Problem {
 
 export function appNotRunning(): Problem {
   return new Problem('app_not_running', 'The app is not running.', { retryAfterSeconds: 5 });
+}
+
+export function unauthenticated(): Problem {
+  return new Problem('unauthenticated', 'Open the app in a browser, or send an API key.');
 }

@@ -8,8 +8,9 @@ import { refuseSocket } from './refuse.ts';
 import type { AppOriginDoor } from './app-origin-door.ts';
 import { isWebSocket } from './forward-upgrade.ts';
 
-/** A client that takes longer to send its headers is cut. */
-const HEADERS_MS = 20_000;
+/** A client that takes longer to send its headers is cut, at the next look. */
+const HEADERS_MS = 10_000;
+const LOOK_MS = 2_000;
 const DRAIN_MS = 5_000;
 
 export interface AppsListener {
@@ -29,6 +30,7 @@ export async function serveApps(
     {
       requestTimeout: 0,
       headersTimeout: HEADERS_MS,
+      connectionsCheckingInterval: LOOK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       insecureHTTPParser: false,
       noDelay: true,
@@ -40,8 +42,8 @@ export async function serveApps(
   server.maxConnections = options.maxConnections;
   guardSockets(server);
   server.on('upgrade', (request, socket, head) => door.upgrade(request, socket, head));
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) refuseSocket(socket, new Problem('invalid_request', 'The request is malformed.'));
+  server.on('clientError', (error, socket) => {
+    if (socket.writable) refuseSocket(socket, clientFault(error));
     else socket.destroy();
   });
   server.listen(options.port, options.host);
@@ -57,4 +59,15 @@ export async function serveApps(
       clearTimeout(overdue);
     },
   };
+}
+
+function clientFault({ code }: NodeJS.ErrnoException): Problem {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem('request_timeout', `Send the headers within ${HEADERS_MS / 1000} s.`);
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem('headers_too_large', 'Send fewer or shorter headers.');
+    default:
+      return new Problem('invalid_request', 'The request is malformed.');
+  }
 }

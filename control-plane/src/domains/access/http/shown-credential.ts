@@ -9,11 +9,15 @@ import {
 } from '../../tenancy/credentials/credentials.ts';
 import { hashSecret, kindOfSecret } from '../../../platform/auth/secrets.ts';
 import type { Services } from '../../../platform/services.ts';
-import { openSignIn, signedInCookie } from './app-cookies.ts';
+import { openCookie, signedInCookie } from './app-cookies.ts';
+import { ANYBODY } from './app-door.ts';
 import type { AppHolder } from './app-visits.ts';
 
 /** What a request shows of who sends it, before anything is looked up. */
-export type ShownCredential = { by: 'key' | 'cookie'; secret: string };
+export type ShownCredential = { by: 'key' | 'cookie'; secret: string } | { by: 'nothing' };
+
+/** Somebody who shows nothing; only a public app serves them. */
+const NOBODY: AppHolder = { actorId: ANYBODY, userId: null, credential: null };
 
 /**
  * A key of ours in `Authorization`, or in `X-Gpuaas-Key` where the app has a use of its own for `Authorization`.
@@ -35,10 +39,16 @@ export function shownCookie(headers: IncomingHttpHeaders): ShownCredential | nul
 export async function holderOf(
   services: Pick<Services, 'database' | 'sealer' | 'clock'>,
   label: string,
-  { by, secret }: ShownCredential,
+  shown: ShownCredential,
 ): Promise<AppHolder | null> {
-  const { identities } = services.database;
-  return by === 'key' ? await holderOfKey(identities, secret) : await holderOfCookie(services, label, secret);
+  switch (shown.by) {
+    case 'key':
+      return await holderOfKey(services.database.identities, shown.secret);
+    case 'cookie':
+      return await holderOfCookie(services, label, shown.secret);
+    case 'nothing':
+      return NOBODY;
+  }
 }
 
 async function holderOfKey(identities: pg.Pool, secret: string): Promise<AppHolder | null> {
@@ -69,8 +79,11 @@ async function holderOfCookie(
   label: string,
   cookie: string,
 ): Promise<AppHolder | null> {
-  const signIn = openSignIn(services, label, cookie);
-  if (signIn?.credential.kind !== 'sign_in') return null;
+  const signIn = openCookie(services, label, cookie);
+  if (signIn === null) return null;
+  // Whether the link still counts, the door reads with the app.
+  if ('linkId' in signIn) return { actorId: signIn.linkId, userId: null, credential: null };
+  if (signIn.credential.kind !== 'sign_in') return null;
   const { idHash, idleSeconds } = signIn.credential;
   const row = await findCredential(services.database.identities, SIGN_IN, idHash, idleSeconds);
   return row?.id === signIn.actorId ? { ...signIn, userId: row.user_id } : null;

@@ -4,6 +4,7 @@ import { notFound, Problem } from '../../../platform/http/problem.ts';
 import { authorize, type Caller } from '../../../platform/auth/caller.ts';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
 import { appOrigin, type AppsSite } from '../../access/http/app-host.ts';
+import { isSharing, type Sharing } from '../../access/http/app.ts';
 
 type Address = components['schemas']['AppAddress'];
 
@@ -30,20 +31,20 @@ export async function findInstance(tx: Tx, caller: Caller, permission: Permissio
 /** The same with its address. */
 export async function findAddressed(tx: Tx, caller: Caller, permission: Permission, instanceId: string) {
   const { label, sharing, ...instance } = await findInstance(tx, caller, permission, instanceId);
-  if (label === null || sharing === null)
+  if (label === null || sharing === null || !isSharing(sharing))
     throw new Problem('app_without_address', 'The app has no http port.');
   return { ...instance, label, sharing };
 }
 
 export function describeAddress(
   { appsSite, publicUrl }: AppSites,
-  { id, label, sharing }: { id: string; label: string; sharing: string },
+  { id, label, sharing }: { id: string; label: string; sharing: Sharing },
 ): Address {
   return {
     app_instance_id: id,
     label,
     url: `${appOrigin(appsSite, label)}/`,
     program_url: new URL(`/serve/${label}/`, publicUrl).href,
-    sharing: sharing === 'project' ? 'project' : 'owner',
+    sharing,
   };
 }

@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { Db } from '../../../platform/db/database.ts';
 import type { AppDirectory } from '../../access/http/app-directory.ts';
-import type { App } from '../../access/http/app.ts';
+import { isSharing, type App } from '../../access/http/app.ts';
+import { findShareLink } from './find-share-link.ts';
 import { findMachines, type Machine } from '../../allocations/connection/find-machines.ts';
 
 /** The apps that gateways serve, as they are now. */
@@ -16,14 +18,18 @@ export const appDirectory: AppDirectory = {
     return (await findApps(db, [id])).get(id) ?? null;
   },
   byId: findApps,
+  findShareLink,
 };
 
 async function findApps(db: Db, instanceIds: readonly string[]): Promise<Map<string, App>> {
   const rows = await findInstances(db, instanceIds);
   if (rows.length === 0) return new Map();
   const held = await findHeldPorts(db, instanceIds);
+  const links = await findLiveLinks(db, instanceIds);
   const machines = await findMachines(db, [...new Set(rows.map((row) => row.allocation_id))]);
-  return new Map(rows.map((row) => [row.id, describe(row, held, machines.get(row.allocation_id))]));
+  return new Map(
+    rows.map((row) => [row.id, describe(row, { held, links, machine: machines.get(row.allocation_id) })]),
+  );
 }
 
 async function findInstances(db: Db, instanceIds: readonly string[]) {
@@ -62,10 +68,29 @@ async function findHeldPorts(db: Db, instanceIds: readonly string[]): Promise<Se
   return new Set(rows.map(({ instance_id, port }) => `${instance_id} ${port}`));
 }
 
+/** Share links that open the instances now. */
+async function findLiveLinks(db: Db, instanceIds: readonly string[]): Promise<Map<string, Set<string>>> {
+  const rows = await db
+    .selectFrom('app_share_links')
+    .select(['id', 'app_instance_id'])
+    .where('app_instance_id', 'in', instanceIds)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .execute();
+  const byInstance = Map.groupBy(rows, (row) => row.app_instance_id);
+  return new Map(Array.from(byInstance, ([id, links]) => [id, new Set(links.map((link) => link.id))]));
+}
+
 function describe(
   row: Awaited<ReturnType<typeof findInstances>>[number],
-  held: ReadonlySet<string>,
-  machine: Machine | undefined,
+  {
+    held,
+    links,
+    machine,
+  }: {
+    held: ReadonlySet<string>;
+    links: ReadonlyMap<string, ReadonlySet<string>>;
+    machine: Machine | undefined;
+  },
 ): App {
   const port = row.runtime_profile.ports.find(({ protocol }) => protocol === 'http')?.port ?? 0;
   const serves = row.status === 'running' && held.has(`${row.id} ${port}`) && machine?.active === true;
@@ -77,7 +102,8 @@ function describe(
     label: row.label,
     name: row.app_slug,
     ownerId: row.created_by,
-    sharing: row.sharing === 'project' ? 'project' : 'owner',
+    sharing: isSharing(row.sharing) ? row.sharing : 'owner',
+    links: links.get(row.id) ?? new Set(),
     allocationId: row.allocation_id,
     nodeId: machine?.nodeId ?? '',
     port,

@@ -1,21 +1,31 @@
-import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
+import type { Policies } from '../../../platform/policy/policies.ts';
+import { SHARING_LEVELS, type Sharing } from '../../access/http/app.ts';
 import { findAddressed } from './describe-address.ts';
 
-type Sharing = components['schemas']['AppSharing'];
-
-/** Only its owner opens an app further: a colleague could otherwise let themselves in. */
+/** Only its owner opens an app further: a colleague could otherwise let themselves in. Narrowing is open to colleagues. */
 export async function setSharing(
+  policies: Policies,
   tx: Tx,
   caller: Caller,
   instanceId: string,
   sharing: Sharing,
 ): Promise<{ before: Sharing; address: Awaited<ReturnType<typeof findAddressed>> }> {
   const address = await findAddressed(tx, caller, 'app_instance.share', instanceId);
-  if (address.created_by !== caller.id)
-    throw new Problem('app_of_another_person', 'Only who started the app decides who may open it.');
+  const { sharing: before, organization_id: organizationId } = address;
+  if (SHARING_LEVELS.indexOf(sharing) > SHARING_LEVELS.indexOf(before)) requireOwner(caller, address);
+  if (sharing === 'public' && !policies.get('apps.public_sharing', { organizationId }))
+    throw new Problem(
+      'app_sharing_not_allowed',
+      'The policy apps.public_sharing does not allow public apps.',
+    );
   await tx.updateTable('app_addresses').set({ sharing }).where('label', '=', address.label).execute();
-  return { before: address.sharing === 'project' ? 'project' : 'owner', address: { ...address, sharing } };
+  return { before, address: { ...address, sharing } };
+}
+
+export function requireOwner({ id }: Caller, { created_by }: { created_by: string }): void {
+  if (created_by !== id)
+    throw new Problem('app_of_another_person', 'Only who started the app lets further people open it.');
 }

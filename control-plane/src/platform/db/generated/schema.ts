@@ -163,7 +163,7 @@ export interface AppAddresses {
   label: string;
   organization_id: string;
   project_id: string;
-  sharing: Generated<"owner" | "project">;
+  sharing: Generated<"organization" | "owner" | "project" | "public">;
 }
 
 export interface AppArtifacts {
@@ -326,6 +326,17 @@ export interface AppRequestCounts {
   refusal: string | null;
   requests: bigint;
   user_id: string | null;
+}
+
+export interface AppShareLinks {
+  app_instance_id: string;
+  created_at: Generated<Timestamp>;
+  created_by: string;
+  expires_at: Timestamp;
+  id: string;
+  note: Generated<string>;
+  organization_id: string;
+  secret_hash: Buffer;
 }
 
 export interface AppTickets {
@@ -1727,6 +1738,7 @@ export interface DB {
   app_member_ports: AppMemberPorts;
   app_member_secrets: AppMemberSecrets;
   app_request_counts: AppRequestCounts;
+  app_share_links: AppShareLinks;
   app_tickets: AppTickets;
   app_usage_meters: AppUsageMeters;
   app_usage_prices: AppUsagePrices;

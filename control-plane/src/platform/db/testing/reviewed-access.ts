@@ -94,6 +94,7 @@ export const unrestrictedPolicies: Record<string, string> = {
     'app instances of every project get their secrets; people read no value',
   'app_tickets: every: gpuaas_gateway': 'the ticket alone identifies its holder',
   'app_addresses: every: gpuaas_gateway': 'the host name decides which app is opened',
+  'app_share_links: every: gpuaas_gateway': 'the secret alone identifies its holder',
   'app_instances: served: gpuaas_gateway': 'the host name decides which app is opened; nine columns only',
   'app_instance_members: served: gpuaas_gateway': 'finds the port of an app; two columns only',
   'app_member_ports: served: gpuaas_gateway': 'finds the port of an app',

@@ -122,8 +122,13 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${secret}, ${organization}, 'a', ${user}, '{}', ${'a'.repeat(43)}, now() + interval '1 hour')`.execute(
     db,
   );
+  const served = newId();
   await sql`insert into app_addresses (label, app_instance_id, organization_id, project_id)
-    values (${`app-${newId()}`}, ${newId()}, ${organization}, ${project})`.execute(db);
+    values (${`app-${newId()}`}, ${served}, ${organization}, ${project})`.execute(db);
+  await sql`insert into app_share_links (id, organization_id, app_instance_id, secret_hash, created_by, expires_at)
+    values (${newId()}, ${organization}, ${served}, ${secret}, ${user}, now() + interval '1 hour')`.execute(
+    db,
+  );
   await sql`insert into app_request_counts (id, app_instance_id, organization_id, project_id, allocation_id, app, requests,
       counted_at)
     values (${newId()}, ${newId()}, ${organization}, ${project}, ${allocation}, 'a', 1, now())`.execute(db);
