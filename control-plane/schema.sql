@@ -668,6 +668,13 @@ begin
     raise exception 'artifact % cannot move from % to %', new.digest, old.state, new.state
       using errcode = 'restrict_violation';
   end if;
+  if old.state = 'draft' and new.smoke_run_id is not null and not exists (
+    select from app_artifact_smoke_runs r
+    where r.id = new.smoke_run_id and r.digest = new.digest and r.state = 'passed'
+  ) then
+    raise exception 'artifact % has no smoke run % that passed', new.digest, new.smoke_run_id
+      using errcode = 'restrict_violation';
+  end if;
   if new.state in ('staged', 'deprecated') and exists (
     select from app_manifest_versions v where v.artifact_ref = new.digest and v.state in ('canary', 'active')
   ) then
@@ -1232,7 +1239,11 @@ begin
   select a.digest, a.state into artifact
   from app_manifest_versions v join app_artifacts a on a.digest = v.artifact_ref
   where v.slug = new.app_slug and v.version = new.app_version for share of a;
-  if found and artifact.state not in ('canary', 'active') then
+  if found and artifact.state not in ('canary', 'active') and not (
+    artifact.state = 'draft' and exists (
+      select from app_artifact_smoke_runs r
+      where r.app_instance_id = new.id and r.digest = artifact.digest and r.state = 'running')
+  ) then
     raise exception 'artifact % is % and takes no new instances', artifact.digest, artifact.state
       using errcode = 'restrict_violation';
   end if;
@@ -1731,6 +1742,22 @@ create table app_addresses (
   sharing text default 'owner'::text not null,
   created_at timestamp with time zone default now() not null
 );
+create table app_artifact_smoke_runs (
+  id uuid not null,
+  digest text not null,
+  app_slug text not null,
+  app_version text not null,
+  app_instance_id uuid not null,
+  project_id uuid not null,
+  state text default 'running'::text not null,
+  reason text,
+  message text not null,
+  requested_by uuid not null,
+  requested_by_name text not null,
+  started_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  ended_at timestamp with time zone
+);
 create table app_artifacts (
   id uuid not null,
   digest text not null,
@@ -1747,7 +1774,9 @@ create table app_artifacts (
   state_changed_at timestamp with time zone default now() not null,
   trust_verdict text default 'unsigned'::text not null,
   trust_key text,
-  trust_checked_at timestamp with time zone default now() not null
+  trust_checked_at timestamp with time zone default now() not null,
+  smoke_run_id uuid,
+  smoke_waiver text
 );
 create table app_instance_events (
   id uuid not null,
@@ -3193,6 +3222,7 @@ alter table allocation_user_data add constraint allocation_user_data_pkey PRIMAR
 alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
 alter table app_addresses add constraint app_addresses_pkey PRIMARY KEY (label);
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_pkey PRIMARY KEY (id);
 alter table app_artifacts add constraint app_artifacts_pkey PRIMARY KEY (id);
 alter table app_instance_events add constraint app_instance_events_pkey PRIMARY KEY (id);
 alter table app_instance_members add constraint app_instance_members_pkey PRIMARY KEY (id);
@@ -3320,6 +3350,7 @@ alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (w
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
 alter table app_addresses add constraint app_addresses_app_instance_id_key UNIQUE (app_instance_id);
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_app_instance_id_key UNIQUE (app_instance_id);
 alter table app_artifacts add constraint app_artifacts_digest_key UNIQUE (digest);
 alter table app_log_pieces add constraint app_log_pieces_member_id_first_byte_key UNIQUE (member_id, first_byte);
 alter table app_usage_meters add constraint app_usage_meters_id_organization_id_price_id_key UNIQUE (id, organization_id, price_id);
@@ -3415,10 +3446,14 @@ alter table allocations add constraint allocations_state_check CHECK ((state = A
 alter table allocations add constraint allocations_tags_check CHECK ((cardinality(tags) <= 10));
 alter table app_addresses add constraint app_addresses_label_check CHECK ((label ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text));
 alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text])));
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_end CHECK (((state = 'running'::text) = (ended_at IS NULL)));
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_reason CHECK (((state = 'running'::text) OR ((state = 'failed'::text) = (reason IS NOT NULL))));
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'passed'::text, 'failed'::text])));
 alter table app_artifacts add constraint app_artifacts_bytes_check CHECK ((bytes >= 0));
 alter table app_artifacts add constraint app_artifacts_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table app_artifacts add constraint app_artifacts_payload_digest_check CHECK ((payload_digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table app_artifacts add constraint app_artifacts_repository_check CHECK ((repository ~ '^system/'::text));
+alter table app_artifacts add constraint app_artifacts_smoke_run CHECK (((state = 'draft'::text) OR (smoke_run_id IS NOT NULL) OR (smoke_waiver IS NOT NULL)));
 alter table app_artifacts add constraint app_artifacts_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'staged'::text, 'canary'::text, 'active'::text, 'deprecated'::text, 'retired'::text])));
 alter table app_artifacts add constraint app_artifacts_trust_key CHECK (((trust_verdict = 'trusted'::text) = (trust_key IS NOT NULL)));
 alter table app_artifacts add constraint app_artifacts_trust_key_check CHECK ((trust_key ~ '^sha256:[0-9a-f]{64}$'::text));
@@ -3743,6 +3778,9 @@ alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (o
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table app_addresses add constraint app_addresses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_addresses add constraint app_addresses_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_app_slug_app_version_fkey FOREIGN KEY (app_slug, app_version) REFERENCES app_manifest_versions(slug, version);
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_digest_fkey FOREIGN KEY (digest) REFERENCES app_artifacts(digest);
+alter table app_artifacts add constraint app_artifacts_smoke_run_id_fkey FOREIGN KEY (smoke_run_id) REFERENCES app_artifact_smoke_runs(id);
 alter table app_instance_events add constraint app_instance_events_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES app_instances(id) ON DELETE CASCADE;
 alter table app_instance_events add constraint app_instance_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_instance_members add constraint app_instance_members_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
@@ -3954,6 +3992,10 @@ CREATE INDEX allocations_project ON public.allocations USING btree (project_id, 
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
 CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id, id DESC);
 CREATE INDEX app_addresses_organization ON public.app_addresses USING btree (organization_id);
+CREATE INDEX app_artifact_smoke_runs_digest ON public.app_artifact_smoke_runs USING btree (digest, id);
+CREATE UNIQUE INDEX app_artifact_smoke_runs_running ON public.app_artifact_smoke_runs USING btree (digest) WHERE (state = 'running'::text);
+CREATE INDEX app_artifact_smoke_runs_version ON public.app_artifact_smoke_runs USING btree (app_slug, app_version);
+CREATE INDEX app_artifacts_smoke_run ON public.app_artifacts USING btree (smoke_run_id);
 CREATE UNIQUE INDEX app_instance_events_instance ON public.app_instance_events USING btree (instance_id, "position");
 CREATE INDEX app_instance_events_organization ON public.app_instance_events USING btree (organization_id);
 CREATE INDEX app_instance_members_allocation ON public.app_instance_members USING btree (allocation_id) WHERE (teardown IS NULL);
@@ -4712,6 +4754,7 @@ grant insert, select on allocation_meters to gpuaas_worker;
 grant insert, select on allocation_outages to gpuaas_node;
 grant insert, select on allocations to gpuaas_placement;
 grant insert, select on allocations to gpuaas_tenant;
+grant insert, select on app_artifact_smoke_runs to gpuaas_worker;
 grant insert, select on app_artifacts to gpuaas_operator;
 grant insert, select on app_instance_events to gpuaas_app_runtime;
 grant insert, select on app_instance_events to gpuaas_worker;
@@ -4862,6 +4905,7 @@ grant select on allocations to gpuaas_operator;
 grant select on api_keys to gpuaas_auth;
 grant select on app_addresses to gpuaas_gateway;
 grant select on app_addresses to gpuaas_tenant;
+grant select on app_artifact_smoke_runs to gpuaas_operator;
 grant select on app_artifacts to gpuaas_app_runtime;
 grant select on app_artifacts to gpuaas_worker;
 grant select on app_instance_events to gpuaas_tenant;
@@ -5062,7 +5106,8 @@ grant update (state, generation, touched_at) on blobs to gpuaas_blobs;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault, gpu_serial) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id, desired_state, device_fault) on node_resource_slots to gpuaas_worker;
 grant update (state, message, started_at, finished_at) on node_onboarding_steps to gpuaas_worker;
-grant update (state, state_reason, state_changed_at, trust_verdict, trust_key, trust_checked_at) on app_artifacts to gpuaas_operator;
+grant update (state, reason, message, ended_at) on app_artifact_smoke_runs to gpuaas_worker;
+grant update (state, state_reason, state_changed_at, trust_verdict, trust_key, trust_checked_at, smoke_run_id, smoke_waiver) on app_artifacts to gpuaas_operator;
 grant update (state, task_id, failures, failure, attached_at, detached_at) on public_ingresses to gpuaas_worker;
 grant update (state, undone, detail, enrolment_id, sealed_token, node_id, ended_at) on node_onboardings to gpuaas_worker;
 grant update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at) on app_instances to gpuaas_app_runtime;
