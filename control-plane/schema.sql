@@ -668,6 +668,13 @@ begin
     raise exception 'artifact % cannot move from % to %', new.digest, old.state, new.state
       using errcode = 'restrict_violation';
   end if;
+  if old.state = 'draft' and new.smoke_run_id is not null and not exists (
+    select from app_artifact_smoke_runs r
+    where r.id = new.smoke_run_id and r.digest = new.digest and r.state = 'passed'
+  ) then
+    raise exception 'artifact % has no smoke run % that passed', new.digest, new.smoke_run_id
+      using errcode = 'restrict_violation';
+  end if;
   if new.state in ('staged', 'deprecated') and exists (
     select from app_manifest_versions v where v.artifact_ref = new.digest and v.state in ('canary', 'active')
   ) then
@@ -1232,7 +1239,11 @@ begin
   select a.digest, a.state into artifact
   from app_manifest_versions v join app_artifacts a on a.digest = v.artifact_ref
   where v.slug = new.app_slug and v.version = new.app_version for share of a;
-  if found and artifact.state not in ('canary', 'active') then
+  if found and artifact.state not in ('canary', 'active') and not (
+    artifact.state = 'draft' and exists (
+      select from app_artifact_smoke_runs r
+      where r.app_instance_id = new.id and r.digest = artifact.digest and r.state = 'running')
+  ) then
     raise exception 'artifact % is % and takes no new instances', artifact.digest, artifact.state
       using errcode = 'restrict_violation';
   end if;
@@ -1596,15 +1607,6 @@ begin
     where c.released_at is not null and e.node_id = c.node_id and e.claim_id = c.id;
   return null;
 end $function$;
-CREATE OR REPLACE FUNCTION public.vouches_for_address(organization uuid, issuer text, address text)
- RETURNS boolean
- LANGUAGE sql
- STABLE
-AS $function$
-  select exists (select from identity_providers p join identity_provider_domains d on d.identity_provider_id = p.id
-    where p.organization_id = organization and p.issuer = vouches_for_address.issuer and p.enabled
-      and d.verified_at is not null and d.domain = lower(split_part(address, '@', -1)))
-$function$;
 
 -- Tables
 
@@ -1740,6 +1742,22 @@ create table app_addresses (
   sharing text default 'owner'::text not null,
   created_at timestamp with time zone default now() not null
 );
+create table app_artifact_smoke_runs (
+  id uuid not null,
+  digest text not null,
+  app_slug text not null,
+  app_version text not null,
+  app_instance_id uuid not null,
+  project_id uuid not null,
+  state text default 'running'::text not null,
+  reason text,
+  message text not null,
+  requested_by uuid not null,
+  requested_by_name text not null,
+  started_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  ended_at timestamp with time zone
+);
 create table app_artifacts (
   id uuid not null,
   digest text not null,
@@ -1756,7 +1774,9 @@ create table app_artifacts (
   state_changed_at timestamp with time zone default now() not null,
   trust_verdict text default 'unsigned'::text not null,
   trust_key text,
-  trust_checked_at timestamp with time zone default now() not null
+  trust_checked_at timestamp with time zone default now() not null,
+  smoke_run_id uuid,
+  smoke_waiver text
 );
 create table app_instance_events (
   id uuid not null,
@@ -1888,16 +1908,6 @@ create table app_request_counts (
   counted_at timestamp with time zone not null,
   recorded_at timestamp with time zone,
   refusal text
-);
-create table app_share_links (
-  id uuid not null,
-  organization_id uuid not null,
-  app_instance_id uuid not null,
-  secret_hash bytea not null,
-  note text default ''::text not null,
-  created_by uuid not null,
-  created_at timestamp with time zone default now() not null,
-  expires_at timestamp with time zone not null
 );
 create table app_tickets (
   ticket_hash bytea not null,
@@ -2646,8 +2656,7 @@ create table pending_logins (
   nonce text not null,
   return_to text not null,
   expires_at timestamp with time zone not null,
-  identity_provider_id uuid,
-  public_provider text
+  identity_provider_id uuid
 );
 create table permission_bindings (
   id uuid not null,
@@ -3213,6 +3222,7 @@ alter table allocation_user_data add constraint allocation_user_data_pkey PRIMAR
 alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
 alter table app_addresses add constraint app_addresses_pkey PRIMARY KEY (label);
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_pkey PRIMARY KEY (id);
 alter table app_artifacts add constraint app_artifacts_pkey PRIMARY KEY (id);
 alter table app_instance_events add constraint app_instance_events_pkey PRIMARY KEY (id);
 alter table app_instance_members add constraint app_instance_members_pkey PRIMARY KEY (id);
@@ -3223,7 +3233,6 @@ alter table app_manifests add constraint app_manifests_pkey PRIMARY KEY (slug);
 alter table app_member_ports add constraint app_member_ports_pkey PRIMARY KEY (allocation_id, port);
 alter table app_member_secrets add constraint app_member_secrets_pkey PRIMARY KEY (member_id);
 alter table app_request_counts add constraint app_request_counts_pkey PRIMARY KEY (id);
-alter table app_share_links add constraint app_share_links_pkey PRIMARY KEY (id);
 alter table app_tickets add constraint app_tickets_pkey PRIMARY KEY (ticket_hash);
 alter table app_usage_meters add constraint app_usage_meters_pkey PRIMARY KEY (id);
 alter table app_usage_prices add constraint app_usage_prices_pkey PRIMARY KEY (id);
@@ -3341,9 +3350,9 @@ alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (w
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
 alter table app_addresses add constraint app_addresses_app_instance_id_key UNIQUE (app_instance_id);
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_app_instance_id_key UNIQUE (app_instance_id);
 alter table app_artifacts add constraint app_artifacts_digest_key UNIQUE (digest);
 alter table app_log_pieces add constraint app_log_pieces_member_id_first_byte_key UNIQUE (member_id, first_byte);
-alter table app_share_links add constraint app_share_links_secret_hash_key UNIQUE (secret_hash);
 alter table app_usage_meters add constraint app_usage_meters_id_organization_id_price_id_key UNIQUE (id, organization_id, price_id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_price_id_key UNIQUE (organization_id, price_id);
 alter table app_usage_prices add constraint app_usage_prices_app_dimension_currency_effective_from_key UNIQUE (app, dimension, currency, effective_from);
@@ -3436,11 +3445,15 @@ alter table allocations add constraint allocations_per_gpu_hour_micros_check CHE
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
 alter table allocations add constraint allocations_tags_check CHECK ((cardinality(tags) <= 10));
 alter table app_addresses add constraint app_addresses_label_check CHECK ((label ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text));
-alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text, 'organization'::text, 'public'::text])));
+alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text])));
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_end CHECK (((state = 'running'::text) = (ended_at IS NULL)));
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_reason CHECK (((state = 'running'::text) OR ((state = 'failed'::text) = (reason IS NOT NULL))));
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'passed'::text, 'failed'::text])));
 alter table app_artifacts add constraint app_artifacts_bytes_check CHECK ((bytes >= 0));
 alter table app_artifacts add constraint app_artifacts_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table app_artifacts add constraint app_artifacts_payload_digest_check CHECK ((payload_digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table app_artifacts add constraint app_artifacts_repository_check CHECK ((repository ~ '^system/'::text));
+alter table app_artifacts add constraint app_artifacts_smoke_run CHECK (((state = 'draft'::text) OR (smoke_run_id IS NOT NULL) OR (smoke_waiver IS NOT NULL)));
 alter table app_artifacts add constraint app_artifacts_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'staged'::text, 'canary'::text, 'active'::text, 'deprecated'::text, 'retired'::text])));
 alter table app_artifacts add constraint app_artifacts_trust_key CHECK (((trust_verdict = 'trusted'::text) = (trust_key IS NOT NULL)));
 alter table app_artifacts add constraint app_artifacts_trust_key_check CHECK ((trust_key ~ '^sha256:[0-9a-f]{64}$'::text));
@@ -3480,8 +3493,6 @@ alter table app_member_ports add constraint app_member_ports_port_check CHECK ((
 alter table app_request_counts add constraint app_request_counts_check CHECK (((refusal IS NULL) OR (recorded_at IS NULL)));
 alter table app_request_counts add constraint app_request_counts_refusal_check CHECK ((length(refusal) <= 300));
 alter table app_request_counts add constraint app_request_counts_requests_check CHECK ((requests > 0));
-alter table app_share_links add constraint app_share_links_check CHECK ((expires_at > created_at));
-alter table app_share_links add constraint app_share_links_note_check CHECK ((length(note) <= 100));
 alter table app_tickets add constraint app_tickets_attempt_check CHECK ((length(attempt) = 43));
 alter table app_usage_meters add constraint app_usage_meters_quantity_check CHECK ((quantity >= 0));
 alter table app_usage_meters add constraint app_usage_meters_records_check CHECK ((records >= 0));
@@ -3660,8 +3671,6 @@ alter table payments add constraint payments_purpose_check CHECK ((purpose = ANY
 alter table payments add constraint payments_received_micros_check CHECK ((received_micros > 0));
 alter table payments add constraint payments_state_check CHECK ((state = ANY (ARRAY['created'::text, 'open'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
 alter table payments add constraint payments_tax_basis_points_check CHECK (((tax_basis_points >= 0) AND (tax_basis_points <= 10000)));
-alter table pending_logins add constraint one_provider CHECK (((identity_provider_id IS NULL) OR (public_provider IS NULL)));
-alter table pending_logins add constraint pending_logins_public_provider_check CHECK ((public_provider = ANY (ARRAY['google'::text, 'github'::text])));
 alter table permission_bindings add constraint permission_bindings_check CHECK (((scope = 'platform'::text) = (organization_id IS NULL)));
 alter table permission_bindings add constraint permission_bindings_check1 CHECK (((scope = 'project'::text) = (project_id IS NOT NULL)));
 alter table permission_bindings add constraint permission_bindings_check2 CHECK ((num_nonnulls(permission_group, permission_group_id) = 1));
@@ -3769,6 +3778,9 @@ alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (o
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table app_addresses add constraint app_addresses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_addresses add constraint app_addresses_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_app_slug_app_version_fkey FOREIGN KEY (app_slug, app_version) REFERENCES app_manifest_versions(slug, version);
+alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_digest_fkey FOREIGN KEY (digest) REFERENCES app_artifacts(digest);
+alter table app_artifacts add constraint app_artifacts_smoke_run_id_fkey FOREIGN KEY (smoke_run_id) REFERENCES app_artifact_smoke_runs(id);
 alter table app_instance_events add constraint app_instance_events_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES app_instances(id) ON DELETE CASCADE;
 alter table app_instance_events add constraint app_instance_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_instance_members add constraint app_instance_members_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
@@ -3791,8 +3803,6 @@ alter table app_member_secrets add constraint app_member_secrets_member_id_fkey 
 alter table app_request_counts add constraint app_request_counts_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table app_request_counts add constraint app_request_counts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_request_counts add constraint app_request_counts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
-alter table app_share_links add constraint app_share_links_app_instance_id_fkey FOREIGN KEY (app_instance_id) REFERENCES app_addresses(app_instance_id);
-alter table app_share_links add constraint app_share_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_tickets add constraint app_tickets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_price_id_fkey FOREIGN KEY (price_id) REFERENCES app_usage_prices(id);
@@ -3982,6 +3992,10 @@ CREATE INDEX allocations_project ON public.allocations USING btree (project_id, 
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
 CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id, id DESC);
 CREATE INDEX app_addresses_organization ON public.app_addresses USING btree (organization_id);
+CREATE INDEX app_artifact_smoke_runs_digest ON public.app_artifact_smoke_runs USING btree (digest, id);
+CREATE UNIQUE INDEX app_artifact_smoke_runs_running ON public.app_artifact_smoke_runs USING btree (digest) WHERE (state = 'running'::text);
+CREATE INDEX app_artifact_smoke_runs_version ON public.app_artifact_smoke_runs USING btree (app_slug, app_version);
+CREATE INDEX app_artifacts_smoke_run ON public.app_artifacts USING btree (smoke_run_id);
 CREATE UNIQUE INDEX app_instance_events_instance ON public.app_instance_events USING btree (instance_id, "position");
 CREATE INDEX app_instance_events_organization ON public.app_instance_events USING btree (organization_id);
 CREATE INDEX app_instance_members_allocation ON public.app_instance_members USING btree (allocation_id) WHERE (teardown IS NULL);
@@ -4002,9 +4016,6 @@ CREATE INDEX app_member_ports_member ON public.app_member_ports USING btree (mem
 CREATE INDEX app_member_ports_organization ON public.app_member_ports USING btree (organization_id);
 CREATE INDEX app_request_counts_due ON public.app_request_counts USING btree (counted_at) WHERE (recorded_at IS NULL);
 CREATE INDEX app_request_counts_instance ON public.app_request_counts USING btree (app_instance_id);
-CREATE INDEX app_share_links_expiry ON public.app_share_links USING btree (expires_at);
-CREATE INDEX app_share_links_instance ON public.app_share_links USING btree (app_instance_id, id);
-CREATE INDEX app_share_links_organization ON public.app_share_links USING btree (organization_id);
 CREATE INDEX app_tickets_expiry ON public.app_tickets USING btree (expires_at);
 CREATE INDEX app_usage_records_by_time ON public.app_usage_records USING btree (occurred_at);
 CREATE INDEX app_usage_records_of_debit ON public.app_usage_records USING btree (ledger_transaction_id) WHERE (ledger_transaction_id IS NOT NULL);
@@ -4254,7 +4265,6 @@ alter table app_log_pieces enable row level security;
 alter table app_member_ports enable row level security;
 alter table app_member_secrets enable row level security;
 alter table app_request_counts enable row level security;
-alter table app_share_links enable row level security;
 alter table app_tickets enable row level security;
 alter table app_usage_meters enable row level security;
 alter table app_usage_records enable row level security;
@@ -4349,7 +4359,6 @@ create policy every on app_log_pieces as permissive for all to gpuaas_app_runtim
 create policy every on app_member_ports as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_member_secrets as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_request_counts as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
-create policy every on app_share_links as permissive for select to gpuaas_gateway using (true);
 create policy every on app_tickets as permissive for all to gpuaas_gateway using (true);
 create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
 create policy every on app_usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -4425,7 +4434,6 @@ create policy every_read on service_accounts as permissive for select to gpuaas_
 create policy every_read on sku_entitlements as permissive for select to gpuaas_worker using (true);
 create policy every_read on team_members as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
-create policy expired on app_share_links as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on app_tickets as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on sign_ins as permissive for all to gpuaas_worker using ((expires_at < now()));
@@ -4477,7 +4485,6 @@ create policy own on app_instance_members as permissive for select to gpuaas_ten
 create policy own on app_instances as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_log_pieces as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_request_counts as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
-create policy own on app_share_links as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_usage_records as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on auto_top_ups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -4608,7 +4615,6 @@ create role gpuaas_relay;
 create role gpuaas_tenant;
 create role gpuaas_worker;
 grant delete on app_member_secrets to gpuaas_worker;
-grant delete on app_share_links to gpuaas_worker;
 grant delete on app_tickets to gpuaas_worker;
 grant delete on idempotency_keys to gpuaas_worker;
 grant delete on node_certificates to gpuaas_worker;
@@ -4617,7 +4623,6 @@ grant delete on sign_ins to gpuaas_worker;
 grant delete on terminal_recordings to gpuaas_worker;
 grant delete on terminal_tokens to gpuaas_worker;
 grant delete, insert on allocation_access_keys to gpuaas_worker;
-grant delete, insert on app_share_links to gpuaas_tenant;
 grant delete, insert on identity_providers to gpuaas_tenant;
 grant delete, insert on project_secrets to gpuaas_tenant;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
@@ -4720,7 +4725,6 @@ grant execute on function prune_node_tasks(timestamp with time zone,integer) to 
 grant execute on function sell(json) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
-grant execute on function vouches_for_address(uuid,text,text) to gpuaas_auth;
 grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_operator;
 grant insert on allocation_resource_claims to gpuaas_placement;
 grant insert on allocation_user_data to gpuaas_placement;
@@ -4750,6 +4754,7 @@ grant insert, select on allocation_meters to gpuaas_worker;
 grant insert, select on allocation_outages to gpuaas_node;
 grant insert, select on allocations to gpuaas_placement;
 grant insert, select on allocations to gpuaas_tenant;
+grant insert, select on app_artifact_smoke_runs to gpuaas_worker;
 grant insert, select on app_artifacts to gpuaas_operator;
 grant insert, select on app_instance_events to gpuaas_app_runtime;
 grant insert, select on app_instance_events to gpuaas_worker;
@@ -4837,14 +4842,12 @@ grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
 grant select (allocation_id, port, member_id) on app_member_ports to gpuaas_gateway;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
-grant select (expires_at) on app_share_links to gpuaas_worker;
 grant select (expires_at) on app_tickets to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sign_ins to gpuaas_worker;
 grant select (id) on app_request_counts to gpuaas_gateway;
 grant select (id) on terminal_recordings to gpuaas_gateway;
 grant select (id, allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
-grant select (id, app_instance_id, secret_hash, expires_at) on app_share_links to gpuaas_gateway;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_worker;
 grant select (id, deleted_at, created_by) on organizations to gpuaas_auth;
@@ -4856,7 +4859,6 @@ grant select (id, key_id, public_pem, created_at, retired_at) on certificate_key
 grant select (id, name) on projects to gpuaas_worker;
 grant select (id, name, stripe_customer_id) on organizations to gpuaas_worker;
 grant select (id, organization_id) on allocations to gpuaas_placement;
-grant select (id, organization_id, app_instance_id, note, created_by, created_at, expires_at) on app_share_links to gpuaas_tenant;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name) on teams to gpuaas_worker;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
@@ -4903,6 +4905,7 @@ grant select on allocations to gpuaas_operator;
 grant select on api_keys to gpuaas_auth;
 grant select on app_addresses to gpuaas_gateway;
 grant select on app_addresses to gpuaas_tenant;
+grant select on app_artifact_smoke_runs to gpuaas_operator;
 grant select on app_artifacts to gpuaas_app_runtime;
 grant select on app_artifacts to gpuaas_worker;
 grant select on app_instance_events to gpuaas_tenant;
@@ -5103,7 +5106,8 @@ grant update (state, generation, touched_at) on blobs to gpuaas_blobs;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault, gpu_serial) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id, desired_state, device_fault) on node_resource_slots to gpuaas_worker;
 grant update (state, message, started_at, finished_at) on node_onboarding_steps to gpuaas_worker;
-grant update (state, state_reason, state_changed_at, trust_verdict, trust_key, trust_checked_at) on app_artifacts to gpuaas_operator;
+grant update (state, reason, message, ended_at) on app_artifact_smoke_runs to gpuaas_worker;
+grant update (state, state_reason, state_changed_at, trust_verdict, trust_key, trust_checked_at, smoke_run_id, smoke_waiver) on app_artifacts to gpuaas_operator;
 grant update (state, task_id, failures, failure, attached_at, detached_at) on public_ingresses to gpuaas_worker;
 grant update (state, undone, detail, enrolment_id, sealed_token, node_id, ended_at) on node_onboardings to gpuaas_worker;
 grant update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at) on app_instances to gpuaas_app_runtime;
@@ -5153,4 +5157,3 @@ revoke execute on function require_promoted_artifact() from public;
 revoke execute on function require_whole_entries() from public;
 revoke execute on function sell(json) from public;
 revoke execute on function signal_workflow(text,text,json) from public;
-revoke execute on function vouches_for_address(uuid,text,text) from public;

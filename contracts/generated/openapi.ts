@@ -2210,9 +2210,33 @@ export interface paths {
         /**
          * Stage a draft after its checks
          * @description Reads the whole payload and compares its digest, and checks its size, its signature and each manifest version that
-         *     references it: ports, readiness, variables, and no secrets in the environment.
+         *     references it: ports, readiness, variables, and no secrets in the environment. The last smoke run of the artifact must
+         *     have passed, unless the policy `apps.smoke_run` is `waived`, or the caller waives it, which needs the permission
+         *     `policy.manage` besides. A waiver and its reason stay with the artifact.
          */
         post: operations["stageAppArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts/{artifact_digest}/smoke-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a draft once on the platform's own capacity
+         * @description Checks the draft as staging does, then starts an app instance of the newest manifest version that references it, in the
+         *     project of the policy `apps.smoke_run_project`, on an allocation there. A service passes when it is healthy, a job when
+         *     it succeeded; the instance is then stopped. A run that goes on already is answered as it is.
+         */
+        post: operations["startAppArtifactSmokeRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6236,6 +6260,26 @@ export interface components {
             /** @description Whether the policy accepts the verdict now. */
             accepted: boolean;
         };
+        SmokeRun: {
+            /** @enum {unknown} */
+            state: "running" | "passed" | "failed";
+            /**
+             * Format: uuid
+             * @description The evidence; kept when the instance is gone.
+             */
+            app_instance_id: string;
+            /** Format: uuid */
+            project_id: string;
+            app_slug: string;
+            app_version: string;
+            /** @description Why it failed, or what a run that goes on waits for. */
+            reason: components["schemas"]["AppReason"] | null;
+            message: string;
+            requested_by_name: string;
+            started_at: components["schemas"]["Timestamp"];
+            due_at: components["schemas"]["Timestamp"];
+            ended_at: components["schemas"]["Timestamp"] | null;
+        };
         AppArtifact: {
             digest: components["schemas"]["Digest"];
             resource_name: string;
@@ -6255,8 +6299,21 @@ export interface components {
             /** @description The tag that was resolved at registration. */
             registered_tag: string | null;
             trust: components["schemas"]["ArtifactTrust"];
+            /** @description The last smoke run. */
+            smoke_run: components["schemas"]["SmokeRun"] | null;
+            /** @description Why it was staged without a smoke run. */
+            smoke_waiver: string | null;
             uploaded_by_name: string;
             uploaded_at: components["schemas"]["Timestamp"];
+        };
+        ArtifactStaging: {
+            reason: components["schemas"]["MoveReason"];
+            /** @description Stages it without a smoke run. */
+            waive_smoke_run?: boolean;
+        };
+        AppParameterValue: {
+            name: string;
+            value: string;
         };
         ArtifactPromotion: {
             /** @enum {unknown} */
@@ -6265,10 +6322,6 @@ export interface components {
         };
         /** @enum {unknown} */
         AppStatus: "created" | "starting" | "running" | "stopping" | "stopped" | "failed" | "succeeded";
-        AppParameterValue: {
-            name: string;
-            value: string;
-        };
         AppTeardown: {
             /**
              * @description `proved`: nothing of the instance is left on a machine. `open`: it has ended and the proof is still due. `none`: it has not ended.
@@ -12263,12 +12316,46 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ArtifactMove"];
+                "application/json": components["schemas"]["ArtifactStaging"];
             };
         };
         responses: {
             /** @description The artifact. */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    startAppArtifactSmokeRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                artifact_digest: components["parameters"]["ArtifactDigest"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: components["schemas"]["MoveReason"];
+                    /** @description Values of parameters; the others get their defaults. */
+                    parameters?: components["schemas"]["AppParameterValue"][];
+                };
+            };
+        };
+        responses: {
+            /** @description The artifact with the run. */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -3795,6 +3795,7 @@ export const operations: readonly Operation[] = [
       "bytes",
       "media_type",
       "registered_tag",
+      "smoke_waiver",
       "uploaded_by_name",
       "uploaded_at"
     ]
@@ -3884,9 +3885,44 @@ export const operations: readonly Operation[] = [
         "type": "string",
         "required": true,
         "description": "Why"
+      },
+      {
+        "name": "waive_smoke_run",
+        "in": "body",
+        "type": "boolean",
+        "description": "Stages it without a smoke run"
       }
     ],
     "answer": "json"
+  },
+  {
+    "id": "startAppArtifactSmokeRun",
+    "method": "post",
+    "path": "/api/v1/admin/app-artifacts/{artifact_digest}/smoke-runs",
+    "summary": "Run a draft once on the platform's own capacity",
+    "fields": [
+      {
+        "name": "artifact_digest",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "Why"
+      },
+      {
+        "name": "parameters",
+        "in": "body",
+        "type": "json",
+        "description": "Values of parameters"
+      }
+    ],
+    "answer": "json",
+    "accepted": "AppArtifact"
   },
   {
     "id": "promoteAppArtifact",

@@ -1015,6 +1015,46 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "apps.sbom_required": {
+    "type": "boolean",
+    "default": false,
+    "doc": "Whether an app artifact is staged only with a bill of materials, a referrer in its repository of a type of SPDX or CycloneDX.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.smoke_run": {
+    "type": "string",
+    "default": "required",
+    "values": [
+      "waived",
+      "required"
+    ],
+    "doc": "Whether an app artifact is staged only after a smoke run that passed. `waived` stages without one, and records it with the artifact.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.smoke_run_project": {
+    "type": "string",
+    "default": "",
+    "pattern": "^$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    "doc": "Id of the platform's own project, on whose allocations smoke runs of app artifacts start. Without it there are none.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.smoke_run_timeout_seconds": {
+    "type": "duration",
+    "default": 900,
+    "minimum": 10,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "Time in which a smoke run must pass, from the request on; waiting for capacity counts.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "quotas.project_gpus": {
     "type": "integer",
     "default": 100000,
@@ -2143,6 +2183,10 @@ export interface PolicyValues {
   'apps.artifact_grace_seconds': number;
   'apps.trusted_publisher_keys': readonly (string)[];
   'apps.unsigned_artifacts_allowed': boolean;
+  'apps.sbom_required': boolean;
+  'apps.smoke_run': "waived" | "required";
+  'apps.smoke_run_project': string;
+  'apps.smoke_run_timeout_seconds': number;
   'quotas.project_gpus': number;
   'quotas.project_allocations': number;
   'quotas.project_spend_per_hour': number;

@@ -644,6 +644,14 @@ export const problems = {
     "status": 422,
     "title": "The artifact did not pass the checks of staging"
   },
+  "artifact_smoke_run": {
+    "status": 409,
+    "title": "The artifact has no smoke run that passed"
+  },
+  "smoke_run_capacity": {
+    "status": 409,
+    "title": "The platform has no capacity for the smoke run"
+  },
   "artifact_untrusted": {
     "status": 409,
     "title": "The policy does not trust the artifact"

@@ -18,6 +18,13 @@ begin
     raise exception 'artifact % cannot move from % to %', new.digest, old.state, new.state
       using errcode = 'restrict_violation';
   end if;
+  if old.state = 'draft' and new.smoke_run_id is not null and not exists (
+    select from app_artifact_smoke_runs r
+    where r.id = new.smoke_run_id and r.digest = new.digest and r.state = 'passed'
+  ) then
+    raise exception 'artifact % has no smoke run % that passed', new.digest, new.smoke_run_id
+      using errcode = 'restrict_violation';
+  end if;
   if new.state in ('staged', 'deprecated') and exists (
     select from app_manifest_versions v where v.artifact_ref = new.digest and v.state in ('canary', 'active')
   ) then

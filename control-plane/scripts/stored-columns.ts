@@ -8,6 +8,7 @@ export const STORED_COLUMNS: Readonly<Record<string, string>> = {
   'allocations.failure': 'StoredFailure',
   'app_instance_events.event_type': 'AppEventType',
   'app_instance_events.payload': 'StoredFields',
+  'app_artifact_smoke_runs.reason': 'AppReason',
   'app_instance_events.reason': 'AppReason',
   'app_instance_members.facts': 'StoredFields',
   'app_instance_members.reason': 'AppReason',

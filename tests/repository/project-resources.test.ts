@@ -7,6 +7,7 @@ const NOT_OWNED: Readonly<Record<string, string>> = {
   allocation_overviews: 'a read model of allocations',
   app_addresses: 'the record of which name led where',
   app_request_counts: 'records of the past',
+  app_artifact_smoke_runs: 'records of the past',
   app_instances: 'end with their allocation',
   app_usage_records: 'records of the past',
   handed_over_resources: 'records of the past',

@@ -16,6 +16,7 @@ const KEPT: Readonly<Record<string, string>> = {
   handed_over_resources: 'the record of who owned what',
 
   app_addresses: 'a label is never given to another app, so the row outlives it',
+  app_artifact_smoke_runs: 'made by publishers; the evidence of a staging',
   app_artifacts: 'made by publishers; versions name them',
   app_manifests: 'made by publishers',
   app_manifest_versions: 'made by publishers; instances name them',

@@ -43,6 +43,7 @@ export const tableOwners: Record<string, string> = {
   project_secrets: 'domains/secrets',
   app_manifests: 'domains/apps',
   app_manifest_versions: 'domains/apps',
+  app_artifact_smoke_runs: 'domains/apps',
   app_artifacts: 'domains/apps',
   app_instances: 'domains/apps',
   app_instance_members: 'domains/apps',

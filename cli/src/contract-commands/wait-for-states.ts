@@ -42,6 +42,22 @@ export async function waitForPayment(
   return payment;
 }
 
+/** Waits until the smoke run of an artifact has passed or failed. */
+export async function waitForSmokeRun(
+  { client }: Client,
+  { digest }: Schemas['AppArtifact'],
+): Promise<Schemas['AppArtifact']> {
+  const params = { path: { artifact_digest: digest } };
+  const artifact = await pollUntil({
+    poll: () => unwrap(client.GET('/api/v1/admin/app-artifacts/{artifact_digest}', { params })),
+    isSettled: ({ smoke_run: run }) => run?.state !== 'running',
+    goesOn: `The smoke run goes on: gpuaas admin app-artifacts get ${digest}`,
+  });
+  const { smoke_run: run } = artifact;
+  if (run?.state === 'failed') throw new Error(`smoke run failed: ${run.reason ?? ''} ${run.message}`);
+  return artifact;
+}
+
 /** Waits until an event was delivered to a webhook, or given up. */
 export async function waitForDelivery(
   { client }: Client,

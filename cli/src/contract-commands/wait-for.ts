@@ -8,7 +8,13 @@ import { waitForTask } from '../fleet/wait-for-task.ts';
 import { followAllocation } from '../follow-allocation.ts';
 import { pollUntil } from '../poll-until.ts';
 import type { Session } from '../session.ts';
-import { waitForDelivery, waitForIngress, waitForOnboarding, waitForPayment } from './wait-for-states.ts';
+import {
+  waitForDelivery,
+  waitForIngress,
+  waitForOnboarding,
+  waitForPayment,
+  waitForSmokeRun,
+} from './wait-for-states.ts';
 
 type Schemas = components['schemas'];
 type Waiter = (session: Session, answer: never, operation: Operation) => Promise<unknown>;
@@ -26,6 +32,7 @@ const WAITERS: Record<string, Waiter> = {
   NodeOnboarding: (session, onboarding: Schemas['NodeOnboarding']) => waitForOnboarding(session, onboarding),
   AppInstance: (session, instance: Schemas['AppInstance'], operation) =>
     waitForApp(session, instance, operation.id === 'createAppInstance' ? 'started' : 'ended'),
+  AppArtifact: (session, artifact: Schemas['AppArtifact']) => waitForSmokeRun(session, artifact),
   Payment: (session, payment: Schemas['Payment']) => waitForPayment(session, payment),
   WebhookDelivery: (session, delivery: Schemas['WebhookDelivery']) => waitForDelivery(session, delivery),
 };

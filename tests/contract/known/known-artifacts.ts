@@ -25,6 +25,7 @@ export async function seedArtifacts(api: TestApi): Promise<Record<string, KnownV
   return {
     registerAppArtifact: { repository: [REPOSITORY], reference: ['v1'] },
     stageAppArtifact: { artifact_digest: [await seedArtifact(api, 'staging', [])] },
+    startAppArtifactSmokeRun: { artifact_digest: [await seedArtifact(api, 'smoking', [])] },
     promoteAppArtifact: { artifact_digest: [await seedArtifact(api, 'promoted', [stage])], to: ['canary'] },
     rollBackAppArtifact: { artifact_digest: [await seedArtifact(api, 'rolled', [stage, canary])] },
     deprecateAppArtifact: {

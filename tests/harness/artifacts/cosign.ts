@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { descriptorOf, expectStatus, imageOf, type OciClient } from '../registry/oci-client.ts';
+import { descriptorOf, digestOf, expectStatus, imageOf, type OciClient } from '../registry/oci-client.ts';
 
 const STATEMENT_TYPE = 'application/vnd.dev.cosign.simplesigning.v1+json';
 const CONFIG = '{"architecture":"amd64","os":"linux"}';
@@ -61,4 +61,27 @@ export async function pushSignature(
     201,
   );
   return tag;
+}
+
+const PLATFORM_STATEMENT = 'application/vnd.gpuaas.statement.v1+json';
+
+/** Stores a statement of the platform's own format as a referrer of the artifact. */
+export async function pushStatement(
+  registry: OciClient,
+  repository: string,
+  digest: string,
+  key: SigningKey,
+  signed: { digest?: string; repository?: string } = {},
+): Promise<void> {
+  const statement = JSON.stringify({ type: 'gpuaas app artifact statement', repository, digest, ...signed });
+  await registry.pushBlob(repository, statement);
+  await registry.pushBlob(repository, CONFIG);
+  const layer = {
+    ...descriptorOf(statement, PLATFORM_STATEMENT),
+    annotations: { 'vnd.gpuaas.statement/signature': signStatement(key, statement).toString('base64') },
+  };
+  const subject = { mediaType: 'application/vnd.oci.image.manifest.v1+json', digest, size: 1 };
+  const manifest = imageOf(statement, { artifactType: PLATFORM_STATEMENT, layers: [layer], subject });
+  const reference = digestOf(JSON.stringify(manifest));
+  await expectStatus(await registry.putManifest(repository, reference, manifest), 201);
 }

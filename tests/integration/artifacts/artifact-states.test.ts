@@ -11,7 +11,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shellManifest } from '../../harness/apps/apps.ts';
 import { Publisher } from '../../harness/artifacts/publisher.ts';
 import { openOlderDatabase } from '../../harness/older-database.ts';
-import { digestOf } from '../../harness/registry/oci-client.ts';
+import {
+  descriptorOf,
+  digestOf,
+  expectStatus,
+  imageOf,
+  OCI_MANIFEST,
+} from '../../harness/registry/oci-client.ts';
 
 let publisher: Publisher;
 beforeAll(async () => {
@@ -137,6 +143,27 @@ describe('an artifact', () => {
     expect((await publisher.move(large, 'stage')).status).toBe(200);
   });
 
+  it('is not staged without a bill of materials where the policy demands one', async () => {
+    const digest = await publisher.register(REPOSITORY, 'billed', 'billed payload');
+    await publisher.publish('billed', '1', digest);
+    await publisher.policy('apps.sbom_required', true);
+    try {
+      expect((await publisher.move(digest, 'stage')).body).toMatchObject({
+        code: 'artifact_lint_failed',
+        errors: [{ pointer: '/sbom' }],
+      });
+      const bill = '{"spdxVersion":"SPDX-2.3"}';
+      await publisher.registry.pushBlob(REPOSITORY, bill);
+      const subject = { mediaType: OCI_MANIFEST, digest, size: 1 };
+      const artifactType = 'application/spdx+json';
+      const referrer = imageOf(bill, { artifactType, subject, layers: [descriptorOf(bill, artifactType)] });
+      await expectStatus(await publisher.registry.putManifest(REPOSITORY, 'bill', referrer), 201);
+      expect((await publisher.move(digest, 'stage')).status).toBe(200);
+    } finally {
+      await publisher.policy('apps.sbom_required', false);
+    }
+  });
+
   it('with several layers, or that nobody pushed, is not registered', async () => {
     const missing = { repository: 'system/nothing', reference: 'v1' };
     expect((await publisher.ask('POST', 'admin/app-artifacts', missing)).body).toMatchObject({
@@ -260,6 +287,7 @@ function draft() {
     payload_digest: digest,
     bytes: 1n,
     state_reason: 'test',
+    smoke_waiver: 'test',
     uploaded_by: newId(),
     uploaded_by_name: 'test',
   };

@@ -1,7 +1,7 @@
 import { watchArtifacts } from '@gpuaas/control-plane/domains/apps/artifacts/watch-artifacts';
 import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newSigningKey, pushSignature } from '../../harness/artifacts/cosign.ts';
+import { newSigningKey, pushSignature, pushStatement } from '../../harness/artifacts/cosign.ts';
 import { Publisher, type Answer } from '../../harness/artifacts/publisher.ts';
 
 const REPOSITORY = 'system/apps/signed';
@@ -83,6 +83,43 @@ describe('a signature', () => {
     });
     const { trust } = await publisher.must('POST', `admin/app-artifacts/${digest}/verify`);
     expect(trust).toMatchObject({ verdict: 'unsigned', accepted: false });
+  });
+});
+
+describe('a statement of the platform', () => {
+  const state =
+    (key = trusted.ed25519, about: Parameters<typeof pushStatement>[4] = {}) =>
+    (digest: string) =>
+      pushStatement(publisher.registry, REPOSITORY, digest, key, about);
+  const verdicts = async (name: string, sign: (digest: string) => Promise<unknown>) =>
+    (await signed(name, sign)).artifact['trust'];
+
+  it('over the digest and the repository is accepted, and its key is shown', async () => {
+    const { digest, artifact } = await signed('stated', state());
+    expect(artifact['trust']).toMatchObject({
+      verdict: 'trusted',
+      accepted: true,
+      key_fingerprint: expect.stringMatching(/^sha256:/),
+    });
+    expect((await publisher.move(digest, 'stage')).status).toBe(200);
+  });
+
+  it('counts beside a signature of cosign that nobody trusts', async () => {
+    const both = async (digest: string): Promise<void> => {
+      await push(stranger)(digest);
+      await state()(digest);
+    };
+    expect(await verdicts('stated-beside', both)).toMatchObject({ verdict: 'trusted' });
+  });
+
+  it('by another key, with another kind of key, or about something else is refused', async () => {
+    const untrusted = { verdict: 'untrusted', accepted: false };
+    expect(await verdicts('stated-by-stranger', state(newSigningKey('ed25519')))).toMatchObject(untrusted);
+    expect(await verdicts('stated-by-p256', state(trusted.p256))).toMatchObject(untrusted);
+    const elsewhere = state(trusted.ed25519, { repository: 'system/apps/elsewhere' });
+    expect(await verdicts('stated-elsewhere', elsewhere)).toMatchObject(untrusted);
+    const another = state(trusted.ed25519, { digest: `sha256:${'0'.repeat(64)}` });
+    expect(await verdicts('stated-another', another)).toMatchObject({ verdict: 'digest_mismatch' });
   });
 });
 

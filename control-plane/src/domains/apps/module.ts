@@ -1,6 +1,7 @@
 import type { Services } from '../../platform/services.ts';
 import { registryHost } from './artifacts/artifact-ref.ts';
 import { appArtifactRoutes } from './artifacts/routes.ts';
+import { watchSmokeRuns } from './artifacts/smoke-runs/watch-smoke-runs.ts';
 import { watchArtifacts } from './artifacts/watch-artifacts.ts';
 import { appCatalogRoutes } from './catalog/routes.ts';
 import { admitWaiting } from './instances/admit-waiting.ts';
@@ -18,7 +19,7 @@ export const appsModule = {
     ...appArtifactRoutes(services, registryHost(publicUrl)),
     ...appInstanceRoutes(services),
   }),
-  ticks: () => [admitWaiting, followAllocations, watchLifecycle, watchArtifacts, pruneApps],
+  ticks: () => [admitWaiting, followAllocations, watchLifecycle, watchArtifacts, watchSmokeRuns, pruneApps],
   workflows: [appStartWorkflow, appStopWorkflow],
   limits: appLimits,
 };

@@ -30,8 +30,8 @@ export async function inspectRegistered(
   read: Read,
   artifact: { repository: string | null; digest: string },
 ): Promise<Inspection> {
-  const signedBy = await read((tx) => findSignatures(tx, artifact));
-  return { signatures: signedBy === null ? [] : await readSignatures(services, signedBy) };
+  const manifests = await read((tx) => findSignatures(tx, artifact));
+  return { signatures: await readSignatures(services, manifests) };
 }
 
 /** Reads ahead of the transaction of a mutation. A refusal is thrown inside it, so that the mutation audits it. */

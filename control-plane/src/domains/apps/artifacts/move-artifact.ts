@@ -7,6 +7,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { AppArtifacts } from '../../../platform/db/generated/schema.ts';
 import { notFound, Problem } from '../../../platform/http/problem.ts';
+import type { Evidence } from './smoke-runs/require-smoke-run.ts';
 import { canMove, type ArtifactState } from './states.ts';
 
 export type ArtifactRow = Selectable<AppArtifacts>;
@@ -17,6 +18,8 @@ export interface ArtifactMove {
   before: ArtifactState;
   after: ArtifactState;
   reason: string;
+  /** Of a draft that was staged. */
+  evidence?: Evidence;
 }
 
 export async function findArtifact(tx: Tx, digest: string): Promise<ArtifactRow> {
@@ -48,16 +51,17 @@ export async function moveArtifact(
   row: ArtifactRow,
   after: ArtifactState,
   reason: string,
+  evidence?: Evidence,
 ): Promise<{ row: ArtifactRow; move: ArtifactMove }> {
   const { digest, state: before } = row;
   if (!canMove(before, after)) throw wrongState(row, after);
   const moved = await tx
     .updateTable('app_artifacts')
-    .set({ state: after, state_reason: reason, state_changed_at: clock.now() })
+    .set({ state: after, state_reason: reason, state_changed_at: clock.now(), ...evidence })
     .where('digest', '=', digest)
     .returningAll()
     .executeTakeFirstOrThrow();
-  return { row: moved, move: { digest, before, after, reason } };
+  return { row: moved, move: { digest, before, after, reason, ...(evidence ? { evidence } : {}) } };
 }
 
 export function wrongState({ digest, state }: ArtifactRow, wanted: ArtifactState): Problem {
@@ -87,12 +91,12 @@ export async function auditMoves(
 }
 
 /** Target of the audit row of a move. */
-export function auditTarget({ digest, before, after, reason }: ArtifactMove) {
+export function auditTarget({ digest, before, after, reason, evidence }: ArtifactMove) {
   return {
     targetType: 'app_artifact',
     targetId: digest,
     before: { state: before },
     after: { state: after },
-    detail: { reason },
+    detail: { reason, ...evidence },
   };
 }

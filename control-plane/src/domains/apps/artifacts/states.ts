@@ -14,12 +14,15 @@ export function canMove(from: ArtifactState, to: ArtifactState): boolean {
   return artifactMoves[from].some((state) => state === to);
 }
 
-/** The way of a promotion, forward only. */
-const PROMOTION = ['draft', 'staged', 'canary', 'active'] as const satisfies readonly ArtifactState[];
+/** The way of a promotion, forward only; it begins at draft. */
+const PROMOTION = ['staged', 'canary', 'active'] as const satisfies readonly ArtifactState[];
 
 /** States that a promotion enters on its way to the target; none if it is there or beyond, null if no way leads there. */
-export function stepsTo(from: ArtifactState, target: 'canary' | 'active'): ArtifactState[] | null {
+export function stepsTo(
+  from: ArtifactState,
+  target: 'canary' | 'active',
+): ('staged' | 'canary' | 'active')[] | null {
   const begin = PROMOTION.findIndex((state) => state === from);
-  if (begin === -1) return null;
+  if (begin === -1 && from !== 'draft') return null;
   return PROMOTION.slice(begin + 1, PROMOTION.indexOf(target) + 1);
 }

@@ -3,6 +3,7 @@ import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
 import { capacityOf } from '../../allocations/capacity.ts';
 import type { AllocationRow } from '../../allocations/transition-allocation.ts';
+import { isSmokeRun } from '../artifacts/smoke-runs/find-smoke-runs.ts';
 import { findOffered, findVersion } from '../catalog/find-manifests.ts';
 import { endUnstarted } from './end-unstarted.ts';
 import { firstClosedGate, type Gate } from './gates/gates.ts';
@@ -31,7 +32,7 @@ export async function admitInstance(
     projectId: instance.project_id,
     createdBy: instance.created_by,
     version,
-    offered: (await findOffered(tx, instance.app_slug)) !== null,
+    offered: (await findOffered(tx, instance.app_slug)) !== null || (await isSmokeRun(tx, instance.id)),
   };
   const snapshot = await takeSnapshot(services, tx, request, capacityOf(allocation));
   const gate = firstClosedGate(snapshot);

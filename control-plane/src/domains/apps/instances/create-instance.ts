@@ -15,9 +15,9 @@ import { judgeCompatibility } from '../compatibility/judge-compatibility.ts';
 import { isSettable } from '../executors/allocation/runner/write-spec.ts';
 import { admitInstance } from './admit-instance.ts';
 import { findInstance } from './find-instance.ts';
+import { insertInstance } from './insert-instance.ts';
 import { resolveParameters, type ParameterValue } from './parameters.ts';
-import { recordAppEvent, type InstanceRow } from './record-event.ts';
-import { takePorts } from './take-ports.ts';
+import type { InstanceRow } from './record-event.ts';
 import { hasEnded } from './states.ts';
 
 type NewInstance = components['schemas']['CreateAppInstance'];
@@ -45,6 +45,7 @@ export async function createInstance(
   const former = await findFormer(tx, caller, request);
   return await withRole(tx, 'gpuaas_worker', async () => {
     const created = await insertInstance(services, tx, caller, {
+      id: newId(),
       request,
       allocation,
       version,
@@ -66,9 +67,10 @@ function requireCompatible({ compatibility, slug }: VersionRow, allocation: Allo
   });
 }
 
-function requireParameters(
+/** Values of all parameters; refuses what does not fit the version. */
+export function requireParameters(
   version: VersionRow,
-  { parameters = [], env = [] }: NewInstance,
+  { parameters = [], env = [] }: Pick<NewInstance, 'parameters' | 'env'>,
 ): ParameterValue[] {
   const { values, faults } = resolveParameters(version.parameters, parameters);
   const taken = new Set(version.secrets);
@@ -92,61 +94,4 @@ async function findFormer(
   const former = await findInstance(tx, caller, 'app_instance.read', retryOf);
   if (hasEnded(former.status) && former.app_slug === slug && former.project_id === projectId) return former;
   throw new Problem('app_not_retryable', `The instance is ${former.app_slug} and ${former.status}.`);
-}
-
-async function insertInstance(
-  { clock }: Services,
-  tx: Tx,
-  caller: Caller,
-  of: {
-    request: NewInstance;
-    allocation: AllocationRow;
-    version: VersionRow;
-    parameters: ParameterValue[];
-    former: InstanceRow | null;
-    correlationId: string;
-  },
-): Promise<InstanceRow> {
-  const { request, allocation, version, parameters, former, correlationId } = of;
-  const now = clock.now();
-  const instance = await tx
-    .insertInto('app_instances')
-    .values({
-      id: newId(),
-      organization_id: allocation.organization_id,
-      project_id: allocation.project_id,
-      app_slug: version.slug,
-      app_version: version.version,
-      kind: version.kind,
-      name: request.name ?? version.display_name,
-      bound_capacity_shape: allocation.capacity_shape,
-      allocation_id: allocation.id,
-      parameters: JSON.stringify(parameters),
-      env: JSON.stringify(request.env ?? []),
-      retry_of: former?.id ?? null,
-      attempt: (former?.attempt ?? 0) + 1,
-      correlation_id: correlationId,
-      created_by: caller.id,
-      created_by_name: caller.name.slice(0, 320),
-      created_at: now,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  const ports = version.runtime_profile.ports.map(({ port }) => port);
-  const member = {
-    id: newId(),
-    organization_id: allocation.organization_id,
-    instance_id: instance.id,
-    allocation_id: allocation.id,
-    role: 'node',
-    ports,
-  } as const;
-  await tx.insertInto('app_instance_members').values(member).execute();
-  await takePorts(tx, member);
-  await recordAppEvent(tx, now, instance, {
-    type: 'created',
-    message: `${version.display_name} ${version.version}`,
-    ...(former ? { payload: { retry_of: former.id, attempt: instance.attempt } } : {}),
-  });
-  return instance;
 }

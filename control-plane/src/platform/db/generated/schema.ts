@@ -174,6 +174,8 @@ export interface AppArtifacts {
   payload_digest: string;
   registered_tag: string | null;
   repository: string | null;
+  smoke_run_id: string | null;
+  smoke_waiver: string | null;
   state: Generated<"active" | "canary" | "deprecated" | "draft" | "retired" | "staged">;
   state_changed_at: Generated<Timestamp>;
   state_reason: string;
@@ -183,6 +185,23 @@ export interface AppArtifacts {
   uploaded_at: Generated<Timestamp>;
   uploaded_by: string;
   uploaded_by_name: string;
+}
+
+export interface AppArtifactSmokeRuns {
+  app_instance_id: string;
+  app_slug: string;
+  app_version: string;
+  digest: string;
+  due_at: Timestamp;
+  ended_at: Timestamp | null;
+  id: string;
+  message: string;
+  project_id: string;
+  reason: AppReason | null;
+  requested_by: string;
+  requested_by_name: string;
+  started_at: Timestamp;
+  state: Generated<"failed" | "passed" | "running">;
 }
 
 export interface AppInstanceEvents {
@@ -1728,6 +1747,7 @@ export interface DB {
   allocations: Allocations;
   api_keys: ApiKeys;
   app_addresses: AppAddresses;
+  app_artifact_smoke_runs: AppArtifactSmokeRuns;
   app_artifacts: AppArtifacts;
   app_instance_events: AppInstanceEvents;
   app_instance_members: AppInstanceMembers;
