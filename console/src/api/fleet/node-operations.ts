@@ -15,7 +15,15 @@ export function resumeNode(id: string) {
   return unwrap(client.POST('/api/v1/admin/nodes/{node_id}/resume', { params: at(id) }));
 }
 
-export function convertNode({ id, mode, reason }: { id: string; mode: Node['mode']; reason: string }) {
+export function convertNode({
+  id,
+  mode,
+  reason,
+}: {
+  id: string;
+  mode: 'slice' | 'baremetal';
+  reason: string;
+}) {
   return unwrap(
     client.POST('/api/v1/admin/nodes/{node_id}/convert', { params: at(id), body: { mode, reason } }),
   );
