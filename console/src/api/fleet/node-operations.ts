@@ -2,7 +2,6 @@ import { queryOptions } from '@tanstack/react-query';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { client } from '../client.ts';
 import { fleetKeys } from '../query-keys.ts';
-import type { Node } from '../types.ts';
 
 /** How many records of the past a host's page shows. */
 const RECENT = 5;

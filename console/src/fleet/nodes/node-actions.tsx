@@ -36,9 +36,9 @@ export function NodeActions({ node }: { node: Node }) {
           New placements stop. Running machines continue until their tenants release them.
         </ReasonButton>
       )}
-      {TARGETS.filter(({ mode }) => mode !== node.mode).map(({ mode, name, then }) => (
+      {TARGETS.filter(({ mode }) => mode !== node.mode).map(({ mode, name, next }) => (
         <Convert key={mode} node={node} mode={mode} name={name} disabledReason={permission ?? inUse}>
-          The host is cordoned, its devices are rebound, and it is checked and rediscovered. {then}
+          The host is cordoned, its devices are rebound, and it is checked and rediscovered. {next}
         </Convert>
       ))}
     </>
@@ -47,11 +47,11 @@ export function NodeActions({ node }: { node: Node }) {
 
 /** A host without a mode can become either. */
 const TARGETS = [
-  { mode: 'slice', name: 'slices', then: 'All slots must be approved again.' },
+  { mode: 'slice', name: 'slices', next: 'All slots must be approved again.' },
   {
     mode: 'baremetal',
     name: 'bare metal',
-    then: 'It is for sale after its whole-node offer is approved.',
+    next: 'It is for sale after its whole-node offer is approved.',
   },
 ] as const;
 

@@ -1,10 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { sleep } from '../../backoff.ts';
 import type { AgentConfig } from '../../config.ts';
-import { readJson, writeDurable } from '../../durable-file.ts';
 import type { Logger } from '../../logger.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
