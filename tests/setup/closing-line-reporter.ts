@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 import type { SerializedError } from 'vitest';
 
@@ -24,7 +25,7 @@ export class ClosingLineReporter implements Reporter {
     const empty = modules.filter((module) => module.errors().length > 0 && module.children.size === 0);
     const broken = [
       ...[...inState('failed'), ...prevented].map(
-        (test) => `${test.module.relativeModuleId}: ${test.fullName}${errorsOf(test.result().errors)}`,
+        (test) => `${test.module.relativeModuleId}: ${test.fullName}${errorsOf(reasonsOf(test))}`,
       ),
       ...empty.map((module) => `${module.relativeModuleId}${errorsOf(module.errors())}`),
       ...unhandledErrors.map(({ message }) => `unhandled: ${message.split('\n')[0]}`),
@@ -39,25 +40,38 @@ export class ClosingLineReporter implements Reporter {
 const ERROR_LINES = 12;
 
 /** The beginning of each error, and where it was thrown: a log that is cut keeps its end. */
-function errorsOf(errors: readonly SerializedError[] | undefined): string {
-  return (errors ?? [])
-    .flatMap(({ message, stacks }) => {
+function errorsOf(errors: readonly SerializedError[]): string {
+  return errors
+    .flatMap(({ message, diff, stacks }) => {
       const [at] = stacks ?? [];
-      const lines = message.split('\n').filter((line) => line.trim() !== '');
+      const text = stripVTControlCharacters(`${message}\n${typeof diff === 'string' ? diff : ''}`);
+      const lines = text.split('\n').filter((line) => line.trim() !== '');
       return [...lines.slice(0, ERROR_LINES), ...(at ? [`at ${at.file}:${at.line}`] : [])];
     })
     .map((line) => `\n      ${line}`)
     .join('');
 }
 
+/** The errors of a test, or of the broken set-up around it. */
+function reasonsOf(test: TestCase): readonly SerializedError[] {
+  const own = test.result().errors ?? [];
+  return own.length > 0 ? own : around(test).flatMap((one) => one.errors());
+}
+
 /** A test that never began because the set-up around it broke has failed; the runner calls it skipped. */
 function wasPrevented(test: TestCase): boolean {
-  let around: TestSuite | TestModule = test.parent;
-  while (around.type === 'suite') {
-    if (around.errors().length > 0) return true;
-    around = around.parent;
+  return around(test).some((one) => one.errors().length > 0);
+}
+
+/** The suites around a test and its file, from the inside out. */
+function around(test: TestCase): (TestSuite | TestModule)[] {
+  const found: (TestSuite | TestModule)[] = [];
+  let next: TestSuite | TestModule = test.parent;
+  while (next.type === 'suite') {
+    found.push(next);
+    next = next.parent;
   }
-  return around.errors().length > 0;
+  return [...found, next];
 }
 
 function partition<T>(all: readonly T[], belongs: (one: T) => boolean): [T[], T[]] {
