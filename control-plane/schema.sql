@@ -2320,7 +2320,7 @@ create table node_certificates (
 create table node_conversions (
   id uuid not null,
   node_id uuid not null,
-  from_mode text not null,
+  from_mode text,
   to_mode text not null,
   state text default 'running'::text not null,
   reason text not null,
@@ -2477,7 +2477,7 @@ create table nodes (
   pool text not null,
   rack text not null,
   node_family text not null,
-  mode text default 'slice'::text not null,
+  mode text,
   draining boolean default false not null,
   agent_version text,
   boot_id text,

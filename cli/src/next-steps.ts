@@ -25,7 +25,6 @@ export const nextSteps: Partial<Record<ProblemCode, string>> = {
   discovery_not_ready: 'gpuaas admin discover <host> --wait',
   discovery_superseded: 'gpuaas admin discover <host> --wait, then approve again',
   node_in_use: 'gpuaas admin drain <host> --reason <why> --wait',
-  node_needs_conversion: 'gpuaas admin convert <host> <mode> --reason <why>',
   slot_cleanup_pending: 'gpuaas admin unblock',
   cleanup_running: 'check progress with gpuaas admin unblock',
   policy_value_invalid: 'see allowed values with gpuaas admin policies get <name>',

@@ -3166,8 +3166,8 @@ export interface paths {
         head?: never;
         /**
          * Update the location and profiles of a host
-         * @description `profile_tags` are intent; readiness evidence and approved slots decide what can be leased. Mode and region cannot
-         *     change while the host holds claims (`node_in_use`).
+         * @description `profile_tags` are intent; readiness evidence and approved slots decide what can be leased. The region cannot
+         *     change while the host holds claims (`node_in_use`). The mode changes by conversion.
          */
         patch: operations["updateNode"];
         trace?: never;
@@ -7018,8 +7018,11 @@ export interface components {
             pool: string;
             rack: string;
             node_family: string;
-            /** @enum {unknown} */
-            mode: "slice" | "baremetal";
+            /**
+             * @description Null until the host is promoted. The first conversion does that, with evidence from the host.
+             * @enum {unknown}
+             */
+            mode: "slice" | "baremetal" | null;
             profile_tags: components["schemas"]["ProfileTags"];
             posture: components["schemas"]["Posture"];
             posture_reason: string;
@@ -7049,8 +7052,11 @@ export interface components {
             id: string;
             /** Format: uuid */
             node_id: string;
-            /** @enum {unknown} */
-            from_mode: "slice" | "baremetal";
+            /**
+             * @description Null for the first promotion of the host.
+             * @enum {unknown}
+             */
+            from_mode: "slice" | "baremetal" | null;
             /** @enum {unknown} */
             to_mode: "slice" | "baremetal";
             /** @enum {unknown} */
@@ -13889,8 +13895,6 @@ export interface operations {
                     pool?: string;
                     rack?: string;
                     node_family?: string;
-                    /** @enum {unknown} */
-                    mode?: "slice" | "baremetal";
                     profile_tags?: components["schemas"]["ProfileTags"];
                 };
             };

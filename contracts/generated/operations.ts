@@ -5568,15 +5568,6 @@ export const operations: readonly Operation[] = [
         "type": "string"
       },
       {
-        "name": "mode",
-        "in": "body",
-        "type": "string",
-        "choices": [
-          "slice",
-          "baremetal"
-        ]
-      },
-      {
         "name": "profile_tags",
         "in": "body",
         "type": "strings"

@@ -312,10 +312,6 @@ export const problems = {
     "status": 409,
     "title": "The onboarding has already ended"
   },
-  "node_needs_conversion": {
-    "status": 409,
-    "title": "Convert the host to change its mode"
-  },
   "node_in_use": {
     "status": 409,
     "title": "The host is in use"

@@ -1,19 +1,16 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { GpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
 import type { LabLog } from './lab-log.ts';
+import { promoteToSlices } from './promote-to-slices.ts';
 
 type Node = components['schemas']['Node'];
 type Candidate = components['schemas']['CandidateSlot'];
 
 /** Limits the concurrent requests of a large fleet. */
 const AT_A_TIME = 16;
-const DISCOVERY_DEADLINE_MS = 120_000;
-const FIRST_POLL_MS = 200;
-
 /**
- * As an operator: discovers every host that has no slots yet, approves its candidates and records its
+ * As an operator: promotes every host that has no slots yet to slices, approves its candidates and records its
  * burn-in. Safe to repeat. A host that fails twice is left for a person; the others are leased without it.
  */
 export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<void> {
@@ -36,13 +33,12 @@ export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<v
 
 async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promise<void> {
   const path = { node_id: node.id };
-  const readiness = await unwrap(
-    client.POST('/api/v1/admin/nodes/{node_id}/readiness', { params: { path } }),
+  await promoteToSlices(client, node);
+  const discovery = await unwrap(
+    client.GET('/api/v1/admin/nodes/{node_id}/slice-topology/discovery', { params: { path } }),
   );
-  const task = await unwrap(
-    client.POST('/api/v1/admin/nodes/{node_id}/slice-topology/discovery', { params: { path } }),
-  );
-  const { discovery_task_id, candidates } = await awaitDiscovery(client, node, task.id);
+  const { candidates } = discovery;
+  const discovery_task_id = discovery.task.id;
   const slot_indexes = candidates.filter(mayBeSold).map((candidate) => candidate.slot_index);
   for (const left of candidates.filter((candidate) => !mayBeSold(candidate))) {
     log.warn(
@@ -56,7 +52,6 @@ async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promi
     client.POST('/api/v1/admin/nodes/{node_id}/resource-slots/approve', { params: { path }, body }),
   );
   log.info({ hostname: node.hostname, slots: slot_indexes.length }, 'slots approved');
-  await awaitTask(client, node, readiness.id);
   const evidence = `Simulated host: ${slot_indexes.length} of ${candidates.length} bundles found complete.`;
   await unwrap(
     client.POST('/api/v1/admin/nodes/{node_id}/burn-ins', {
@@ -64,50 +59,6 @@ async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promi
       body: { result: 'passed', evidence },
     }),
   );
-}
-
-async function awaitTask(client: GpuaasClient, node: Node, taskId: string): Promise<void> {
-  const end = Date.now() + DISCOVERY_DEADLINE_MS;
-  let wait = FIRST_POLL_MS;
-  for (;;) {
-    const { task } = await unwrap(
-      client.GET('/api/v1/admin/tasks/{task_id}', { params: { path: { task_id: taskId } } }),
-    );
-    if (task.state === 'succeeded') return;
-    const ended = task.state === 'failed' || task.state === 'expired';
-    if (ended || Date.now() > end) {
-      throw new Error(`${task.kind} of ${node.hostname} ${task.state}: ${task.error?.detail ?? 'no answer'}`);
-    }
-    await pause(wait);
-    wait = Math.min(wait * 1.5, 3_000);
-  }
-}
-
-interface Discovery {
-  discovery_task_id: string;
-  candidates: Candidate[];
-}
-
-/** Accepts any later result as well: another operator may have started a discovery after us. */
-async function awaitDiscovery(client: GpuaasClient, node: Node, taskId: string): Promise<Discovery> {
-  const end = Date.now() + DISCOVERY_DEADLINE_MS;
-  let wait = FIRST_POLL_MS;
-  const path = { node_id: node.id };
-  for (;;) {
-    const discovery = await unwrap(
-      client.GET('/api/v1/admin/nodes/{node_id}/slice-topology/discovery', { params: { path } }),
-    );
-    const { task } = discovery;
-    if (task.state === 'succeeded') return { discovery_task_id: task.id, candidates: discovery.candidates };
-    if (task.id === taskId && (task.state === 'failed' || task.state === 'expired')) {
-      throw new Error(
-        `discovery of ${node.hostname} ${task.state}: ${task.error?.detail ?? 'no reason given'}`,
-      );
-    }
-    if (Date.now() > end) throw new Error(`discovery of ${node.hostname} did not finish in time`);
-    await pause(wait);
-    wait = Math.min(wait * 1.5, 3_000);
-  }
 }
 
 async function listNodes(client: GpuaasClient): Promise<Node[]> {

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { writeMode } from './host/simulated/mode-file.ts';
 import { startAgent, type AgentProcess } from './testing/agent-process.ts';
 import { startFakeControlPlane, type FakeControlPlane } from './testing/fake-control-plane.ts';
 
@@ -14,6 +15,7 @@ let agents: AgentProcess[];
 beforeEach(async () => {
   platform = await startFakeControlPlane();
   dir = await mkdtemp(join(tmpdir(), 'gpuaas-mishap-'));
+  await writeMode(dir, 'slice');
   agents = [];
 });
 afterEach(async () => {

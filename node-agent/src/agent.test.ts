@@ -6,6 +6,7 @@ import { parseTaskOutput } from '@gpuaas/contracts/tasks';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { TaskOutcome } from './control-plane.ts';
 import { identityFile, loadIdentity } from './identity/identity.ts';
+import { writeMode } from './host/simulated/mode-file.ts';
 import { startAgent, type AgentProcess } from './testing/agent-process.ts';
 import { startFakeControlPlane, type FakeControlPlane } from './testing/fake-control-plane.ts';
 import { HOSTNAME } from './testing/simulated-host.ts';
@@ -19,6 +20,7 @@ let agents: AgentProcess[];
 beforeEach(async () => {
   platform = await startFakeControlPlane();
   dir = await mkdtemp(join(tmpdir(), 'gpuaas-agent-'));
+  await writeMode(dir, 'slice');
   agents = [];
 });
 

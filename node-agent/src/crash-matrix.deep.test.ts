@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, it } from 'vitest';
+import { writeMode } from './host/simulated/mode-file.ts';
 import { CRASH_POINTS, verifyCrashAt } from './testing/crash-case.ts';
 import { startFakeControlPlane, type FakeControlPlane } from './testing/fake-control-plane.ts';
 
@@ -11,6 +12,7 @@ let dir: string;
 beforeEach(async () => {
   platform = await startFakeControlPlane();
   dir = await mkdtemp(join(tmpdir(), 'gpuaas-crash-'));
+  await writeMode(dir, 'slice');
 });
 afterEach(async () => {
   await platform.close();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskKind } from '@gpuaas/contracts/tasks';
 import { afterEach, beforeEach, it } from 'vitest';
+import { writeMode } from './host/simulated/mode-file.ts';
 import { verifyCrashAt } from './testing/crash-case.ts';
 import { startFakeControlPlane, type FakeControlPlane } from './testing/fake-control-plane.ts';
 
@@ -12,6 +13,7 @@ let dir: string;
 beforeEach(async () => {
   platform = await startFakeControlPlane();
   dir = await mkdtemp(join(tmpdir(), 'gpuaas-crash-'));
+  await writeMode(dir, 'slice');
 });
 afterEach(async () => {
   await platform.close();

@@ -229,6 +229,7 @@ async function seedNode({ services }: TestApi): Promise<string> {
       pool: 'default',
       rack: 'r',
       node_family: 'hgx-h200',
+      mode: 'slice',
     })
     .execute();
   await services.db.updateTable('sku_catalog').set({ enabled: true }).execute();

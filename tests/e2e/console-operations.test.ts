@@ -9,12 +9,14 @@ import { useConsole } from '../harness/console/console.ts';
 describe.skipIf(!chromiumPath)('operators and tenants in the console (needs chromium)', () => {
   const site = useConsole({ nodes: 2, untouched: true });
 
-  it('approves a new host: readiness, topology by its rules, burn-in', async () => {
+  it('promotes a new host to slices, and approves its topology by rules and its burn-in', async () => {
     const page = await site.signIn('Platform Operator', '/operator/nodes');
     await page.getByRole('link', { name: 'sim-h200-01' }).click();
-    await page.getByRole('button', { name: 'Check readiness' }).click();
+    await page.getByText('None: convert the host first').waitFor();
+    await page.getByRole('button', { name: 'Convert to slices' }).click();
+    await page.getByLabel('Reason').fill('First promotion');
+    await page.getByRole('button', { name: 'Convert', exact: true }).click();
     await page.getByText('Ready for slices').first().waitFor();
-    await page.getByRole('button', { name: 'Discover topology' }).click();
     const candidates = page.getByRole('article', { name: /^Candidate \d/ });
     await expect.poll(() => candidates.count()).toBe(8);
     expect(await candidates.getByText('All 18 rules passed').count()).toBe(8);

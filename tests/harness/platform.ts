@@ -122,7 +122,37 @@ async function start(
     ...(options.agentEnv ? { agentEnv: options.agentEnv } : {}),
   });
   onStop(() => fleet.stop());
-  if (!options.untouched) await approveFleet(operator, log);
+  const spawnWorker: TestPlatform['spawnWorker'] = (env = {}, onOutput) => {
+    const child = spawn(process.execPath, [WORKER], {
+      env: {
+        ...process.env,
+        DATABASE_URL: databaseUrl,
+        GPUAAS_DATA_DIR: dataDir,
+        GPUAAS_LOG_LEVEL: 'error',
+        NODE_OPTIONS: '--disable-warning=DeprecationWarning',
+        ...env,
+      },
+      stdio: onOutput ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+    });
+    for (const output of [child.stdout, child.stderr])
+      output?.on('data', (chunk: Buffer) => onOutput?.(chunk.toString('utf8')));
+    onStop(async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    });
+    return child;
+  };
+  if (!options.untouched) {
+    // A promotion is a workflow; a test without a worker borrows one for it.
+    const borrowed = options.runWorker === false ? spawnWorker() : null;
+    await approveFleet(operator, log);
+    if (borrowed) {
+      borrowed.kill('SIGTERM');
+      await once(borrowed, 'exit');
+    }
+  }
   await putProductsOnSale(operator);
   return {
     baseUrl: config.publicUrl,
@@ -138,28 +168,7 @@ async function start(
     projectId: platform.people.find((p) => p.key === 'admin')!.projectId!,
     dataDir,
     databaseUrl,
-    spawnWorker(env = {}, onOutput) {
-      const child = spawn(process.execPath, [WORKER], {
-        env: {
-          ...process.env,
-          DATABASE_URL: databaseUrl,
-          GPUAAS_DATA_DIR: dataDir,
-          GPUAAS_LOG_LEVEL: 'error',
-          NODE_OPTIONS: '--disable-warning=DeprecationWarning',
-          ...env,
-        },
-        stdio: onOutput ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
-      });
-      for (const output of [child.stdout, child.stderr])
-        output?.on('data', (chunk: Buffer) => onOutput?.(chunk.toString('utf8')));
-      onStop(async () => {
-        if (child.exitCode !== null || child.signalCode !== null) return;
-        const gone = once(child, 'exit');
-        child.kill('SIGKILL');
-        await gone;
-      });
-      return child;
-    },
+    spawnWorker,
     stop,
   };
 }

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { readConfig } from '../config.ts';
 import type { Host, HostOperation } from '../host/host.ts';
 import { openFaults } from '../host/simulated/faults.ts';
+import { writeMode } from '../host/simulated/mode-file.ts';
 import { openSimulatedHost } from '../host/simulated/simulated-host.ts';
 import { openHostLease } from '../host-lease.ts';
 import { openSlotLeases } from '../slot-leases.ts';
@@ -24,7 +25,7 @@ export interface TestHost extends TaskDependencies {
   close(): Promise<void>;
 }
 
-/** A simulated host without delays in its own folder. */
+/** A simulated host without delays in its own folder, promoted to slices. */
 export async function openTestHost(faults = ''): Promise<TestHost> {
   const dir = await mkdtemp(join(tmpdir(), 'gpuaas-agent-'));
   const config = readConfig({
@@ -34,6 +35,7 @@ export async function openTestHost(faults = ''): Promise<TestHost> {
     GPUAAS_SIM_FAULTS: faults,
   });
   const { has } = openFaults(dir, HOSTNAME, config.simulation.faults);
+  await writeMode(dir, 'slice');
   const host = await openSimulatedHost(config, has, silentLog);
   const stages: string[] = [];
   const { signal } = new AbortController();

@@ -6,8 +6,8 @@ import { newId } from '@gpuaas/control-plane/platform/ids';
 export async function addHost(db: Db, slots = 8): Promise<{ nodeId: string; slotIds: string[] }> {
   const nodeId = newId();
   const slotIds = Array.from({ length: slots }, newId);
-  await sql`insert into nodes (id, hostname, region, pool, rack, node_family, last_heartbeat_at)
-    values (${nodeId}, ${`host-${nodeId}`}, 'uae-north-1', 'p', 'r', 'hgx-h200', now() + interval '1 day')`.execute(
+  await sql`insert into nodes (id, hostname, region, pool, rack, node_family, mode, last_heartbeat_at)
+    values (${nodeId}, ${`host-${nodeId}`}, 'uae-north-1', 'p', 'r', 'hgx-h200', 'slice', now() + interval '1 day')`.execute(
     db,
   );
   await sql`insert into node_resource_slots (id, node_id, slot_index, state, gpu_model, gpu_pci_address,

@@ -26,8 +26,11 @@ export function candidate(slotIndex: number, change: Partial<CandidateSlot> = {}
   };
 }
 
-/** A host that enrolled and reports itself. */
-export async function addNode({ services }: TestApi, change: { hostname?: string } = {}): Promise<string> {
+/** A host that enrolled and reports itself; promoted to slices unless the test asks for another mode. */
+export async function addNode(
+  { services }: TestApi,
+  change: { hostname?: string; mode?: 'slice' | 'baremetal' | null } = {},
+): Promise<string> {
   hosts += 1;
   const id = newId();
   await services.db
@@ -39,6 +42,7 @@ export async function addNode({ services }: TestApi, change: { hostname?: string
       pool: 'default',
       rack: 'r1',
       node_family: 'hgx-h200',
+      mode: change.mode === undefined ? 'slice' : change.mode,
       last_heartbeat_at: services.clock.now(),
     })
     .execute();

@@ -140,14 +140,22 @@ describe('a machine of MAAS', () => {
     ]);
   });
 
-  it('for whole hosts is in baremetal mode', async () => {
+  it('for whole hosts is promoted to baremetal mode', async () => {
     const machine = addMachine({ status: STATUS.READY });
     const { body } = await bring(machine.systemId, { profile: 'baremetal' });
     const { node_id, state } = await ended(body.id);
     expect(state).toBe('succeeded');
     expect(machine.profiles).toEqual(['baremetal']);
-    const node = await ask(world.api, 'operator', 'GET', `/nodes/${node_id}`);
-    expect(node.body).toMatchObject({ mode: 'baremetal', profile_tags: ['gpuaas-profile-baremetal'] });
+    const node = await eventually('the promotion to end', async () => {
+      const { body: found } = await ask<{ mode: string | null }>(
+        world.api,
+        'operator',
+        'GET',
+        `/nodes/${node_id}`,
+      );
+      return found.mode === null ? null : found;
+    });
+    expect(node).toMatchObject({ mode: 'baremetal', profile_tags: ['gpuaas-profile-baremetal'] });
   });
 
   it('that fails its tests returns to MAAS, with an incident that closes after a successful import', async () => {

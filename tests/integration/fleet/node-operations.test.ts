@@ -5,7 +5,15 @@ import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { seedAllocation } from '../../benchmarks/seed-allocation.ts';
 import { createTestApi, type TestApi } from '../../harness/api.ts';
-import { addDiscovery, addNode, addReadiness, ask, candidate } from '../../harness/fleet/fleet.ts';
+import {
+  addDiscovery,
+  addNode,
+  addReadiness,
+  approveAll,
+  ask,
+  candidate,
+  offerWholeNode,
+} from '../../harness/fleet/fleet.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -75,17 +83,16 @@ describe('editing a host', () => {
     expect((await operator<Node>('PATCH', `/nodes/${id}`, { rack: 'r9' }, fresh)).status).toBe(200);
   });
 
-  it('keeps mode and region while claims are live', async () => {
+  it('keeps the region while claims are live, and takes no mode', async () => {
     const id = await addNode(api);
-    expect((await operator('PATCH', `/nodes/${id}`, { mode: 'baremetal' })).status).toBe(200);
     await claimNode(id);
-    const refused = await operator('PATCH', `/nodes/${id}`, { mode: 'slice', region: 'eu-west-1' });
+    const refused = await operator('PATCH', `/nodes/${id}`, { region: 'eu-west-1' });
     expect(refused).toMatchObject({
       status: 409,
-      body: { code: 'node_in_use', errors: [{ pointer: '/mode' }, { pointer: '/region' }] },
+      body: { code: 'node_in_use', errors: [{ pointer: '/region' }] },
     });
-    const harmless = await operator<Node>('PATCH', `/nodes/${id}`, { mode: 'baremetal', rack: 'r7' });
-    expect(harmless.status).toBe(200);
+    expect((await operator<Node>('PATCH', `/nodes/${id}`, { rack: 'r7' })).status).toBe(200);
+    expect((await operator('PATCH', `/nodes/${id}`, { mode: 'baremetal' })).status).toBe(400);
   });
 
   it('refuses a region that does not exist, and tenants', async () => {
@@ -107,6 +114,29 @@ describe('draining', () => {
     const resumed = await operator<Node>('POST', `/nodes/${id}/resume`);
     expect(resumed.body).toMatchObject({ draining: false, drain_reason: null });
     expect(await mayPlace(id)).toBe(true);
+  });
+});
+
+describe('a host that was not promoted', () => {
+  it('has no mode, cannot be sold, approved or burnt in, and says what to do', async () => {
+    const id = await addNode(api, { mode: null });
+    expect((await operator<Node>('GET', `/nodes/${id}`)).body).toMatchObject({
+      mode: null,
+      posture: 'unavailable',
+      posture_reason: 'The host has no mode yet; convert it to slices or to bare metal.',
+    });
+    const approved = await approveAll(api, id, [candidate(0)]);
+    expect(approved).toMatchObject({
+      status: 422,
+      body: { errors: [{ code: 'node_not_in_slice_mode' }] },
+    });
+    expect(await offerWholeNode(api, id)).toMatchObject({ status: 422 });
+    await addReadiness(api, id);
+    const burnIn = { result: 'passed', evidence: 'dcgmi diag -r 3' };
+    expect((await operator('POST', `/nodes/${id}/burn-ins`, burnIn)).body).toMatchObject({
+      code: 'burn_in_not_ready',
+      errors: [{ detail: 'the host has no mode; convert it to slices or to baremetal' }],
+    });
   });
 });
 

@@ -35,16 +35,16 @@ const convert = (mode: string) =>
     mode,
     reason: 'demand',
   });
-const node = async (): Promise<Node> =>
-  (await ask<Node>(world.api, 'operator', 'GET', `/nodes/${nodeId}`)).body;
+const node = async (id = nodeId): Promise<Node> =>
+  (await ask<Node>(world.api, 'operator', 'GET', `/nodes/${id}`)).body;
 
-async function ended(id: string): Promise<Conversion> {
+async function ended(id: string, of = nodeId): Promise<Conversion> {
   return await eventually('the conversion to end', async () => {
     const { body } = await ask<{ items: Conversion[] }>(
       world.api,
       'operator',
       'GET',
-      `/nodes/${nodeId}/conversions`,
+      `/nodes/${of}/conversions`,
     );
     const found = body.items.find((conversion) => conversion.id === id);
     return found && found.state !== 'running' ? found : null;
@@ -64,11 +64,11 @@ it('is refused while claims are live, to tenants, and when nothing would change'
   });
   expect(tenant.status).toBe(403);
   const direct = await ask(world.api, 'operator', 'PATCH', `/nodes/${nodeId}`, { mode: 'baremetal' });
-  expect(direct).toMatchObject({ status: 409, body: { code: 'node_needs_conversion' } });
+  expect(direct).toMatchObject({ status: 400 });
 }, 240_000);
 
 it('is the first promotion of a new host: its devices are bound, it is checked and discovered', async () => {
-  const fresh = await addNode(world.api);
+  const fresh = await addNode(world.api, { mode: null });
   const request = (mode: string) =>
     ask<Conversion & { code: string }>(world.api, 'operator', 'POST', `/nodes/${fresh}/convert`, {
       mode,
@@ -86,7 +86,24 @@ it('is the first promotion of a new host: its devices are bound, it is checked a
     return tasks.length > 0 ? tasks : null;
   });
   expect(asked).toEqual([{ kind: 'node.set_mode', params: { mode: 'slice' } }]);
-}, 120_000);
+  world.hosts.add(fresh);
+  await world.hosts.beatOnce();
+  const promoted = await ended(body.id, fresh);
+  expect(promoted).toMatchObject({ state: 'succeeded', from_mode: null, to_mode: 'slice' });
+  expect(await node(fresh)).toMatchObject({ mode: 'slice' });
+}, 240_000);
+
+it('that fails on a new host leaves it without a mode, bound as its operating system does', async () => {
+  const fresh = await addNode(world.api, { mode: null });
+  world.hosts.add(fresh);
+  await world.hosts.beatOnce();
+  world.hosts.mood(fresh, 'node.set_mode', 'fails', 1);
+  const body = { mode: 'slice', reason: 'new' };
+  const asked = await ask<Conversion>(world.api, 'operator', 'POST', `/nodes/${fresh}/convert`, body);
+  expect((await ended(asked.body.id, fresh)).state).toBe('undone');
+  expect(world.hosts.host(fresh).mode).toBe('baremetal');
+  expect(await node(fresh)).toMatchObject({ mode: null, cordons: [], posture: 'unavailable' });
+}, 240_000);
 
 it('takes the host out of sale, to baremetal and back; then every slot is approved again', async () => {
   const there = await convert('baremetal');

@@ -53,7 +53,7 @@ export function addEnrol(admin: Command): void {
       });
       if (used?.state !== 'used') throw new Error(`the token is ${used?.state ?? 'gone'}`);
       console.log(
-        `${colorize('green', 'Enrolled.')} Next: gpuaas admin discover ${hostname ?? used.node_id} --wait`,
+        `${colorize('green', 'Enrolled.')} Next: gpuaas admin convert ${hostname ?? used.node_id} slice --reason <why> --wait`,
       );
     });
 }

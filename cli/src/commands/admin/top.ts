@@ -46,7 +46,7 @@ function screen({ nodes, incidents }: Snapshot): string[] {
   const rows = nodes.map(({ hostname, region, mode, posture, connection, slot_counts: slots }) => [
     hostname,
     region,
-    mode,
+    mode ?? '-',
     colorizeState(posture),
     colorizeState(connection),
     String(slots.available),

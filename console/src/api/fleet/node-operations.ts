@@ -2,7 +2,6 @@ import { queryOptions } from '@tanstack/react-query';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { client } from '../client.ts';
 import { fleetKeys } from '../query-keys.ts';
-import type { Node } from '../types.ts';
 
 /** How many records of the past a host's page shows. */
 const RECENT = 5;
@@ -15,7 +14,15 @@ export function resumeNode(id: string) {
   return unwrap(client.POST('/api/v1/admin/nodes/{node_id}/resume', { params: at(id) }));
 }
 
-export function convertNode({ id, mode, reason }: { id: string; mode: Node['mode']; reason: string }) {
+export function convertNode({
+  id,
+  mode,
+  reason,
+}: {
+  id: string;
+  mode: 'slice' | 'baremetal';
+  reason: string;
+}) {
   return unwrap(
     client.POST('/api/v1/admin/nodes/{node_id}/convert', { params: at(id), body: { mode, reason } }),
   );

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { convertNode, drainNode, resumeNode } from '../../api/fleet/node-operations.ts';
 import { fleetKeys } from '../../api/query-keys.ts';
 import { usePlatformDisabledReason } from '../../api/me.ts';
@@ -15,11 +16,6 @@ export function NodeActions({ node }: { node: Node }) {
     refreshes,
   });
   const resume = useRefreshingMutation({ mutationFn: () => resumeNode(node.id), refreshes });
-  const mode = node.mode === 'slice' ? 'baremetal' : 'slice';
-  const convert = useRefreshingMutation({
-    mutationFn: (reason: string) => convertNode({ id: node.id, mode, reason }),
-    refreshes,
-  });
   const inUse =
     node.slot_counts.in_use + node.slot_counts.reserved > 0 ? 'In use: drain the host first.' : null;
   return (
@@ -40,19 +36,47 @@ export function NodeActions({ node }: { node: Node }) {
           New placements stop. Running machines continue until their tenants release them.
         </ReasonButton>
       )}
-      <ReasonButton
-        label={mode === 'baremetal' ? 'Convert to bare metal' : 'Convert to slices'}
-        size="md"
-        title={`Convert ${node.hostname} to ${mode === 'baremetal' ? 'bare metal' : 'slices'}?`}
-        submitLabel="Convert"
-        disabledReason={permission ?? inUse}
-        act={convert}
-      >
-        The host is cordoned, its devices are rebound, and it is checked and rediscovered.
-        {mode === 'slice'
-          ? ' All slots must be approved again.'
-          : ' It is for sale after its whole-node offer is approved.'}
-      </ReasonButton>
+      {TARGETS.filter(({ mode }) => mode !== node.mode).map(({ mode, name, next }) => (
+        <Convert key={mode} node={node} mode={mode} name={name} disabledReason={permission ?? inUse}>
+          The host is cordoned, its devices are rebound, and it is checked and rediscovered. {next}
+        </Convert>
+      ))}
     </>
+  );
+}
+
+/** A host without a mode can become either. */
+const TARGETS = [
+  { mode: 'slice', name: 'slices', next: 'All slots must be approved again.' },
+  {
+    mode: 'baremetal',
+    name: 'bare metal',
+    next: 'It is for sale after its whole-node offer is approved.',
+  },
+] as const;
+
+function Convert(props: {
+  node: Node;
+  mode: 'slice' | 'baremetal';
+  name: string;
+  disabledReason: string | null;
+  children: ReactNode;
+}) {
+  const { node, mode, name } = props;
+  const convert = useRefreshingMutation({
+    mutationFn: (reason: string) => convertNode({ id: node.id, mode, reason }),
+    refreshes: [fleetKeys.node(node.id), fleetKeys.nodes, fleetKeys.conversions(node.id)],
+  });
+  return (
+    <ReasonButton
+      label={`Convert to ${name}`}
+      size="md"
+      title={`Convert ${node.hostname} to ${name}?`}
+      submitLabel="Convert"
+      disabledReason={props.disabledReason}
+      act={convert}
+    >
+      {props.children}
+    </ReasonButton>
   );
 }

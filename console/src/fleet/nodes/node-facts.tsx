@@ -4,6 +4,8 @@ import { Panel } from '../../ui/panel.tsx';
 import { RelativeTime, Timestamp } from '../../ui/values/timestamp.tsx';
 import { ConnectionLabel } from './connection-label.tsx';
 
+const MODES = { slice: 'GPU slices', baremetal: 'Bare metal', none: 'None: convert the host first' };
+
 export function NodeFacts({ node }: { node: Node }) {
   return (
     <Panel title="Host">
@@ -16,7 +18,7 @@ export function NodeFacts({ node }: { node: Node }) {
         </Fact>
         {node.clock_offset_ms !== null && <Fact name="Clock">{clockInWords(node.clock_offset_ms)}</Fact>}
         <Fact name="Agent">{node.agent_version ?? 'Unknown'}</Fact>
-        <Fact name="Mode">{node.mode === 'slice' ? 'GPU slices' : 'Bare metal'}</Fact>
+        <Fact name="Mode">{MODES[node.mode ?? 'none']}</Fact>
         <Fact name="Family">{node.node_family}</Fact>
         <Fact name="Region">{node.region}</Fact>
         <Fact name="Pool">{node.pool}</Fact>

@@ -90,10 +90,14 @@ function Discovery({ node, discovery }: { node: Node; discovery: TopologyDiscove
         </div>
       )}
       {task.state === 'succeeded' &&
-        (node.mode === 'baremetal' ? (
+        (node.mode === 'slice' ? (
+          <ApproveSlots nodeId={node.id} discovery={discovery} />
+        ) : node.mode === 'baremetal' ? (
           <OfferWholeNode node={node} discoveryTaskId={task.id} />
         ) : (
-          <ApproveSlots nodeId={node.id} discovery={discovery} />
+          <p className="border-t border-line px-4 py-3 text-sm text-ink-muted">
+            Convert the host to slices or to bare metal before you approve what it has.
+          </p>
         ))}
     </>
   );

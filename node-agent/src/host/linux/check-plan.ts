@@ -1,13 +1,12 @@
-import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
+import { checkDevices } from './check-devices.ts';
 import type { RunCommand } from './commands.ts';
 import { findSignatures, requireUnusedDisk } from './disks/require-unused-disk.ts';
 import { resolveDisk, type SlotDisk } from './disks/resolve-disk.ts';
 import type { HostFiles } from './host-files.ts';
-import { readHostDevices, type HostDevices } from './inventory/inventory.ts';
+import { readHostDevices } from './inventory/inventory.ts';
 import type { SliceNetwork } from './network/slice-network.ts';
-import { otherDevicesInGroup, type PciDevice } from './inventory/pci.ts';
 import { readHugepages } from './inventory/processors.ts';
 import type { LinuxSettings } from './settings.ts';
 import { domainName } from './vm/domain.ts';
@@ -28,56 +27,12 @@ const KIB_PER_GIB = 1024 * 1024;
 /** Checks the host as it is now: approved devices may have been moved, mounted or broken since. */
 export async function checkPlan(check: PlanCheck, plan: VmPlan): Promise<void> {
   const devices = await readHostDevices(check.files, check.run);
-  const own = new Set(plan.slots.flatMap((slot) => [slot.gpu_pci_address, slot.fabric_vf_pci_address]));
+  checkDevices(check.files, devices, plan.slots);
   for (const slot of plan.slots) {
-    checkGpu(check, devices, slot, own);
-    checkFabric(check, devices, slot, own);
     await checkDisk(check, resolveDisk(check.settings.root, devices, slot), plan);
   }
   await checkHugepages(check, plan);
   await check.network.check();
-}
-
-function checkGpu(check: PlanCheck, { gpus, pci }: HostDevices, slot: SlotBundle, own: Set<string>): void {
-  const gpu = gpus.find(({ device }) => device.address === slot.gpu_pci_address);
-  if (!gpu) throw new TaskError('plan_refused', `there is no GPU at ${slot.gpu_pci_address} in this host`);
-  if (gpu.lost)
-    throw new TaskError('gpu_lost', `the GPU at ${slot.gpu_pci_address} does not answer on the bus`);
-  if (gpu.device.numaNode !== slot.numa_node) {
-    const detail = `the GPU at ${slot.gpu_pci_address} is on NUMA ${gpu.device.numaNode}, not ${slot.numa_node}`;
-    throw new TaskError('plan_refused', `${detail}; discover and approve again`);
-  }
-  checkBinding(check, gpu.device, pci, own);
-}
-
-function checkFabric(check: PlanCheck, { pci }: HostDevices, slot: SlotBundle, own: Set<string>): void {
-  const address = slot.fabric_vf_pci_address;
-  const device = pci.get(address);
-  if (!device?.physicalFunction) {
-    throw new TaskError('plan_refused', `there is no virtual function at ${address} in this host`);
-  }
-  checkBinding(check, device, pci, own);
-}
-
-/** Devices in the same IOMMU group would enter the machine with the device. */
-function checkBinding(
-  { files }: PlanCheck,
-  device: PciDevice,
-  pci: ReadonlyMap<string, PciDevice>,
-  own: Set<string>,
-): void {
-  if (device.driver !== 'vfio-pci') {
-    const driver = device.driver ?? 'no driver';
-    throw new TaskError('device_not_bound', `${device.address} is bound to ${driver}, not to vfio-pci`);
-  }
-  if (device.iommuGroup === null) {
-    throw new TaskError('device_not_bound', `${device.address} has no IOMMU group`);
-  }
-  const foreign = otherDevicesInGroup(files, device, pci).filter((address) => !own.has(address));
-  if (foreign.length > 0) {
-    const detail = `the IOMMU group of ${device.address} also holds ${foreign.join(', ')}`;
-    throw new TaskError('device_not_bound', detail);
-  }
 }
 
 /** The disk is free and blank, or carries what an earlier attempt of this launch wrote. */

@@ -51,7 +51,7 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
   return {
     bootId,
     discoverTopology: () => discoverTopology(files, run, hostname),
-    checkPrerequisites: (demand) => checkPrerequisites(files, run, demand, settings.accelerator),
+    checkPrerequisites: (demand) => checkPrerequisites(files, run, demand, settings),
     observeDevices: async () => observeDevices(files, run, await gpuFaults(), gpuUse),
     ...machines,
     addUser: (user, step) => addUser({ run, users }, user, step),
@@ -64,7 +64,10 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
       const tenant = await users.find(allocationId);
       return tenant ? await dialGuest('127.0.0.1', port) : await machines.openGuestPort(allocationId, port);
     },
-    setMode: (mode, step) => setMode({ sysfs, run, dir, root: settings.root }, mode, step),
+    setMode: (mode, step) =>
+      passesDevices
+        ? setMode({ sysfs, run, dir, root: settings.root }, mode, step)
+        : Promise.resolve('machines on this host get no devices, so none were bound'),
     resetDevices: (slots, step) =>
       passesDevices
         ? resetDevices({ sysfs, run, scrubCommand: settings.scrubCommand }, slots, step)

@@ -1,10 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { sleep } from '../../backoff.ts';
 import type { AgentConfig } from '../../config.ts';
-import { readJson, writeDurable } from '../../durable-file.ts';
 import type { Logger } from '../../logger.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
@@ -12,15 +10,15 @@ import { disksWrittenBy, noteDisksToWrite } from '../../slices/written-disks.ts'
 import { TaskError } from '../../tasks/task-error.ts';
 import { compareIngress } from '../compare-ingress.ts';
 import { GuestUnreachableError, type Host, type ObservedVm, type HostOperation } from '../host.ts';
-import type { RunCommand } from '../linux/commands.ts';
+import { checkDevices } from '../linux/check-devices.ts';
 import { refuseHostUse } from '../linux/disks/require-unused-disk.ts';
+import { findDisk } from '../linux/disks/resolve-disk.ts';
 import type { HostFiles } from '../linux/host-files.ts';
 import { readHostDevices } from '../linux/inventory/inventory.ts';
 import { addLeases } from '../linux/network/add-leases.ts';
+import { checkPrerequisites } from '../linux/prerequisites/check-prerequisites.ts';
 import { discoverTopology } from '../linux/topology/discover-topology.ts';
 import { currentBootId } from './boot-id.ts';
-import { checkBundle } from './check-bundle.ts';
-import { checkSimulatedPrerequisites } from './check-prerequisites.ts';
 import { openDisks, type DiskLayout } from './disks.ts';
 import type { HasFault } from './faults.ts';
 import { checkReadiness } from './guest/check-readiness.ts';
@@ -30,9 +28,11 @@ import { consoleFile } from './guest/console-log.ts';
 import { ensureHostKey } from './guest/host-key.ts';
 import { describeHardware } from './hardware.ts';
 import { openMemoryFiles } from './host-tree/memory-files.ts';
+import { readMode, writeMode } from './mode-file.ts';
 import { openNetwork } from './network.ts';
 import { observeSimulatedDevices } from './observe-devices.ts';
 import { createPace } from './pace.ts';
+import { simulatedTools } from './simulated-tools.ts';
 import { simulatedTree } from './simulated-tree.ts';
 import { openUsers, wholeMachinePlan } from './users.ts';
 import { openVms, type VmDefinition } from './vms.ts';
@@ -44,12 +44,6 @@ const WIPE_MS = 3_000;
 const GUEST_DEADLINE_MS = 30_000;
 const SWITCH_OFF_MS = 10_000;
 const SSH_PORT = 22;
-
-type Mode = Parameters<Host['setMode']>[0];
-
-/** The tools that discovery runs, beside the kernel's files. */
-const simulatedTools: RunCommand = (tool) =>
-  Promise.resolve(tool === 'ovs-vsctl' ? { code: 0, stdout: 'ovsbr0\n', stderr: '' } : null);
 
 /** An HGX H200 machine with simulated hardware and hypervisor; everything else is real. */
 export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault, log: Logger): Promise<Host> {
@@ -76,10 +70,6 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     return vm;
   }
 
-  async function currentMode(): Promise<Mode> {
-    return (await readJson<{ mode: Mode }>(join(dir, 'mode.json')))?.mode ?? 'slice';
-  }
-
   /** What the kernel of the machine shows at this moment. */
   async function kernelFiles(): Promise<HostFiles> {
     const layouts = new Map<string, DiskLayout>();
@@ -87,7 +77,7 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       const layout = await disks.layout(nvme_serial);
       if (layout) layouts.set(nvme_serial, layout);
     }
-    return openMemoryFiles(simulatedTree(hardware, await currentMode(), hasFault, layouts));
+    return openMemoryFiles(simulatedTree(hardware, await readMode(dir), hasFault, layouts));
   }
 
   return {
@@ -100,7 +90,7 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
 
     async checkPrerequisites(demand, step) {
       await pace.spend(800, step);
-      return checkSimulatedPrerequisites(demand, hardware, hasFault);
+      return await checkPrerequisites(await kernelFiles(), simulatedTools, demand);
     },
 
     async observeDevices() {
@@ -112,10 +102,14 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     },
 
     async checkPlan(plan) {
-      checkBundle(plan, hardware, hasFault);
+      const files = await kernelFiles();
+      const devices = await readHostDevices(files, simulatedTools);
+      checkDevices(files, devices, plan.slots);
       const written = await disksWrittenBy(dir, plan.allocation_id);
       for (const slot of plan.slots) {
-        if (written.has(slot.nvme_serial) || (await disks.label(slot.nvme_serial)) === null) continue;
+        const isWritten = written.has(slot.nvme_serial);
+        refuseHostUse(slot.nvme_serial, findDisk(devices, slot).use, isWritten);
+        if (isWritten || (await disks.label(slot.nvme_serial)) === null) continue;
         throw new TaskError('disk_not_clean', `disk ${slot.nvme_serial} still carries data of another use`);
       }
     },
@@ -276,7 +270,7 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
 
     async setMode(mode, step) {
       await pace.spend(2_000, step);
-      await writeDurable(join(dir, 'mode.json'), `${JSON.stringify({ mode })}\n`);
+      await writeMode(dir, mode);
       const driver = mode === 'slice' ? 'vfio-pci' : 'nvidia';
       return `${hardware.slots.length} GPUs are bound to ${driver}`;
     },

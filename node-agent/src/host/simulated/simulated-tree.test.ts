@@ -3,6 +3,7 @@ import type { SimulatedFault } from '@gpuaas/contracts/simulated-faults';
 import { expect, it } from 'vitest';
 import { makeTreeFolder } from '../../testing/tree-folder.ts';
 import type { RunCommand } from '../linux/commands.ts';
+import { checkPrerequisites } from '../linux/prerequisites/check-prerequisites.ts';
 import { discoverTopology } from '../linux/topology/discover-topology.ts';
 import { openHostFiles } from '../linux/host-files.ts';
 import { observeDevices } from '../linux/health/observe-devices.ts';
@@ -10,6 +11,7 @@ import { describeHardware } from './hardware.ts';
 import { openMemoryFiles } from './host-tree/memory-files.ts';
 import { writeHostTree } from './host-tree/write-host-tree.ts';
 import { observeSimulatedDevices } from './observe-devices.ts';
+import { simulatedTools } from './simulated-tools.ts';
 import { simulatedTree } from './simulated-tree.ts';
 
 const HOSTNAME = 'sim-h200-01';
@@ -63,6 +65,37 @@ it('binds the GPUs to the vendor’s driver in baremetal mode, and takes back th
   const { candidates } = await discoverTopology(openMemoryFiles(tree), noTools, HOSTNAME);
   expect(candidates.every((slot) => slot.gpu_driver === 'nvidia')).toBe(true);
   expect(candidates.every((slot) => slot.fabric_vf_pci_address === null)).toBe(true);
+});
+
+const missesOf = async (mode: 'slice' | null, ...faults: SimulatedFault[]) => {
+  const files = openMemoryFiles(simulatedTree(hardware, mode, (fault) => faults.includes(fault)));
+  const { checks } = await checkPrerequisites(files, simulatedTools, {});
+  return checks.filter(({ state }) => state !== 'ok').map(({ id, evidence }) => `${id}: ${evidence}`);
+};
+
+it('is born as its operating system binds it, and fails the checks for slices by that', async () => {
+  const tree = simulatedTree(hardware, null, () => false);
+  const { candidates } = await discoverTopology(openMemoryFiles(tree), noTools, HOSTNAME);
+  expect(
+    candidates.map(({ gpu_driver, fabric_vf_pci_address }) => [gpu_driver, fabric_vf_pci_address]),
+  ).toEqual(hardware.slots.map(() => ['nvidia', null]));
+  expect(await missesOf(null)).toEqual([
+    expect.stringMatching(/^vfio: not bound to vfio-pci: 0000:1b:00.0 \(nvidia\), /),
+    expect.stringMatching(/^sriov: 0 of 8 adapters have virtual functions; /),
+  ]);
+});
+
+it('answers the checks from its tree', async () => {
+  expect(await missesOf('slice')).toEqual([]);
+  expect(await missesOf('slice', 'sriov_off')).toEqual([
+    expect.stringMatching(/^sriov: 0 of 8 adapters have virtual functions; /),
+  ]);
+  expect(await missesOf('slice', 'iommu_off')).toEqual([
+    'iommu: the kernel was given intel_iommu=on, but there are no IOMMU groups',
+  ]);
+  expect(await missesOf('slice', 'reboot_required')).toEqual([
+    'reboot_required: /run/reboot-required is there',
+  ]);
 });
 
 it.each<SimulatedFault[][]>([[[]], [['gpu_lost', 'disk_mounted']]])(

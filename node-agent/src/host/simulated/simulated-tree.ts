@@ -3,15 +3,32 @@ import type { HasFault } from './faults.ts';
 import { faultyGpus, MOUNT_POINT, MOUNTED_SLOT } from './faults.ts';
 import type { SimulatedHardware } from './hardware.ts';
 import { hgxH200 } from './host-tree/hgx-h200.ts';
-import type { HostTree, PciNode } from './host-tree/host-tree.ts';
+import { allNodes, type HostTree } from './host-tree/host-tree.ts';
+
+/** What `gpuaas-node-agent bootstrap` leaves on a host. */
+const BOOTSTRAPPED: Record<string, string> = {
+  '/proc/cmdline': 'BOOT_IMAGE=/vmlinuz root=/dev/md0 ro intel_iommu=on iommu=pt',
+  '/sys/bus/pci/drivers/vfio-pci/module': '',
+  '/dev/kvm': '',
+  '/usr/share/OVMF/OVMF_CODE_4M.fd': '',
+  '/usr/bin/qemu-img': '',
+  '/usr/bin/cloud-localds': '',
+  '/usr/bin/rdma': '',
+  '/usr/bin/ibv_devinfo': '',
+  '/usr/sbin/ibstat': '',
+  '/var/lib/gpuaas/images/.keep': '',
+};
 
 /** What the machine's disks carry, by serial number; the others are blank. */
 export type DiskLayouts = ReadonlyMap<string, DiskLayout>;
 
-/** The tree that the kernel of the simulated machine shows now. */
+/**
+ * The tree that the kernel of the simulated machine shows now. Before its first promotion it is as the operating system
+ * binds it: no virtual functions, GPUs at the driver of their vendor.
+ */
 export function simulatedTree(
   hardware: SimulatedHardware,
-  mode: 'slice' | 'baremetal',
+  mode: 'slice' | 'baremetal' | null,
   hasFault: HasFault,
   layouts: DiskLayouts = new Map(),
 ): HostTree {
@@ -21,7 +38,7 @@ export function simulatedTree(
     functionDriver: 'vfio-pci',
     lost: faultyGpus('gpu_lost', hasFault),
   });
-  const nodes = tree.roots.flatMap(({ children }) => allBelow(children));
+  const nodes = allNodes(tree);
   const disks = nodes.flatMap((node) => node.nvme ?? []);
   // The board's own disks come first.
   const serials = [...hardware.bootSerials, ...hardware.slots.map((slot) => slot.nvme_serial)];
@@ -33,12 +50,11 @@ export function simulatedTree(
   for (const disk of disks.filter(({ serial }) => serial === mounted))
     disk.partitions = [{ filesystem: 'ext4', mountPoint: MOUNT_POINT }];
   for (const node of nodes) {
-    if (mode === 'baremetal' && node.driver === 'vfio-pci') node.driver = 'nvidia';
+    if (mode !== 'slice' && node.driver === 'vfio-pci') node.driver = 'nvidia';
     if (hasFault('iommu_off')) delete node.iommuGroup;
+    if (hasFault('sriov_off') && node.sriov) node.sriov.total = 0;
   }
+  Object.assign(tree.files, BOOTSTRAPPED);
+  if (hasFault('reboot_required')) tree.files['/run/reboot-required'] = '';
   return tree;
-}
-
-function allBelow(nodes: readonly PciNode[]): PciNode[] {
-  return nodes.flatMap((node) => [node, ...allBelow(node.children ?? []), ...(node.sriov?.functions ?? [])]);
 }

@@ -17,7 +17,8 @@ type Mode = 'slice' | 'baremetal';
 
 /**
  * Binds the devices of an empty host for another mode, then checks and discovers it. The recorded mode
- * changes last; before that, a failure is undone by binding the devices as before.
+ * changes last; before that, a failure is undone by binding the devices as before. A host without a mode
+ * gets them back as its operating system binds them, which is what baremetal mode asks for.
  */
 export const convertNodeWorkflow: WorkflowDefinition<Services, Input> = {
   name: 'node.convert',
@@ -60,7 +61,7 @@ export const convertNodeWorkflow: WorkflowDefinition<Services, Input> = {
       ? troubleOf(
           await ask('convert.undo', policies.get('fleet.conversion_deadline_seconds'), {
             kind: 'node.set_mode',
-            params: { mode: from },
+            params: { mode: from ?? 'baremetal' },
           }),
         ) === null
       : false;
@@ -79,7 +80,7 @@ function conversionDeadline(policies: Policies): number {
   );
 }
 
-async function modesOf({ db }: Services, conversionId: string): Promise<{ from: Mode; to: Mode }> {
+async function modesOf({ db }: Services, conversionId: string): Promise<{ from: Mode | null; to: Mode }> {
   const row = await db
     .selectFrom('node_conversions')
     .select(['from_mode', 'to_mode'])

@@ -7,7 +7,7 @@ import { lockNode } from '../nodes/lock-node.ts';
 import { emitNodeChanged } from '../nodes/node-events.ts';
 import { emitSlotsChanged } from '../slots/transition-slots.ts';
 
-type NodeMode = components['schemas']['Node']['mode'];
+type NodeMode = components['schemas']['NodeConversion']['to_mode'];
 
 export interface ConversionOutcome {
   /** Null when the host is in its new mode. */

@@ -42,7 +42,7 @@ export async function requestConversion(
   const stuck = (await cordonsByNode(tx, [nodeId]))
     .get(nodeId)
     ?.some((cordon) => cordon.reason === 'conversion');
-  if (node.mode === mode && !stuck && (await wasPromoted(tx, nodeId))) {
+  if (node.mode === mode && !stuck) {
     throw new Problem('node_mode_unchanged', `The host is in ${mode} mode already.`);
   }
   const now = services.clock.now();
@@ -76,29 +76,6 @@ export async function isBeingPromoted(db: Db | Tx, nodeId: string): Promise<bool
     .where('state', '=', 'running')
     .executeTakeFirst();
   return running !== undefined;
-}
-
-/**
- * Whether the host's devices were bound for its mode. A new host is recorded in the mode of its profile, but its adapters
- * have no virtual functions and its GPUs are bound as the operating system found them: its first conversion binds them.
- */
-export async function wasPromoted(db: Db | Tx, nodeId: string): Promise<boolean> {
-  const converted = await db
-    .selectFrom('node_conversions')
-    .select('id')
-    .where('node_id', '=', nodeId)
-    .where('state', '=', 'succeeded')
-    .limit(1)
-    .executeTakeFirst();
-  if (converted) return true;
-  // Approved before first conversions were recorded.
-  const slot = await db
-    .selectFrom('node_resource_slots')
-    .select('id')
-    .where('node_id', '=', nodeId)
-    .limit(1)
-    .executeTakeFirst();
-  return slot !== undefined;
 }
 
 /**

@@ -6,7 +6,8 @@ export type SlotState = components['schemas']['SlotState'];
 export type SlotCounts = Record<SlotState, number>;
 
 export interface PostureInput {
-  mode: 'slice' | 'baremetal';
+  /** Null before the first promotion. */
+  mode: 'slice' | 'baremetal' | null;
   connected: boolean;
   draining: boolean;
   /** Why the host is cordoned, gravest first; empty when it is not. */
@@ -29,6 +30,11 @@ interface Rule {
 const rules: readonly Rule[] = [
   { posture: 'unavailable', reason: () => 'The host is not reachable.', holds: (i) => !i.connected },
   { posture: 'unavailable', reason: (i) => first(i.cordons, 'cordon'), holds: (i) => i.cordons.length > 0 },
+  {
+    posture: 'unavailable',
+    reason: () => 'The host has no mode yet; convert it to slices or to bare metal.',
+    holds: (i) => i.mode === null,
+  },
   {
     posture: 'unavailable',
     reason: () => 'No slot is approved.',

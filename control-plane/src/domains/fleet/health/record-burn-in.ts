@@ -48,9 +48,10 @@ export async function recordBurnIn(tx: Tx, report: BurnInReport): Promise<BurnIn
   return describeBurnIn(row);
 }
 
-/** A burn-in cannot pass on a host without a discovery or with a failed readiness check. */
-async function requireEvidence(tx: Tx, node: { id: string; mode: string }): Promise<void> {
+/** A burn-in cannot pass on a host without a mode, without a discovery or with a failed readiness check. */
+async function requireEvidence(tx: Tx, node: { id: string; mode: string | null }): Promise<void> {
   const misses: string[] = [];
+  if (node.mode === null) misses.push('the host has no mode; convert it to slices or to baremetal');
   if (!(await latestSucceededTask(tx, node.id, 'slice.topology_discover'))) {
     misses.push('the host has not been discovered');
   }

@@ -33,7 +33,7 @@ interface CandidateRow {
   nodeId: string;
   hostname: string;
   region: string;
-  mode: string;
+  mode: string | null;
   draining: boolean;
   cordoned: boolean;
   connected: boolean;
@@ -44,10 +44,15 @@ interface CandidateRow {
 }
 
 /** Shapes that a node's mode supports. */
-export const SHAPES_BY_MODE: Record<string, readonly CapacityShape[]> = {
+const SHAPES_BY_MODE: Record<string, readonly CapacityShape[]> = {
   slice: ['gpu_slice'],
   baremetal: ['baremetal'],
 };
+
+/** None before the node is promoted. */
+export function shapesOf(mode: string | null): readonly CapacityShape[] {
+  return mode === null ? [] : (SHAPES_BY_MODE[mode] ?? []);
+}
 
 /** The mode in which a node serves a shape. */
 export function modeForShape(shape: string): string | undefined {
@@ -152,7 +157,7 @@ function fleetNode(row: CandidateRow): FleetNode {
         draining,
         cordoned,
         promises,
-        serves: SHAPES_BY_MODE[mode] ?? [],
+        serves: shapesOf(mode),
       },
       known,
       held,

@@ -7,15 +7,15 @@ import { emitNodeChanged } from './node-events.ts';
 
 type Node = components['schemas']['Node'];
 type NodeRow = Awaited<ReturnType<typeof lockNode>>;
-export type EditableNode = Pick<Node, 'region' | 'pool' | 'rack' | 'node_family' | 'mode' | 'profile_tags'>;
+export type EditableNode = Pick<Node, 'region' | 'pool' | 'rack' | 'node_family' | 'profile_tags'>;
 
 /** Fields that `PATCH` may change, and therefore those that the ETag of a host covers. */
 export function editableFields(node: EditableNode | NodeRow): EditableNode {
   const { region, pool, rack, node_family, profile_tags } = node;
-  return { region, pool, rack, node_family, mode: node.mode, profile_tags };
+  return { region, pool, rack, node_family, profile_tags };
 }
 
-/** Changes the location and purpose of a host. A host with leases keeps its mode and its region. */
+/** Changes the location and purpose of a host. A host with leases keeps its region. */
 export async function editNode(
   { leases }: { leases: LeasesOnHosts },
   tx: Tx,
@@ -23,50 +23,23 @@ export async function editNode(
   change: Partial<EditableNode>,
   correlationId: string,
 ): Promise<void> {
-  const moves = (['mode', 'region'] as const).filter(
-    (field) => change[field] !== undefined && change[field] !== node[field],
-  );
-  if (moves.length > 0) await refuseWhileClaimed(leases, tx, node.id, moves);
-  if (moves.includes('mode')) await refuseWithSlots(tx, node.id);
-  if (moves.includes('region')) await requireRegion(tx, change.region!);
+  if (change.region !== undefined && change.region !== node.region) {
+    await refuseWhileClaimed(leases, tx, node.id);
+    await requireRegion(tx, change.region);
+  }
   await tx.updateTable('nodes').set(change).where('id', '=', node.id).execute();
   await emitNodeChanged(tx, node.id, 'edited', correlationId);
 }
 
-async function refuseWhileClaimed(
-  leases: LeasesOnHosts,
-  tx: Tx,
-  nodeId: string,
-  fields: string[],
-): Promise<void> {
+async function refuseWhileClaimed(leases: LeasesOnHosts, tx: Tx, nodeId: string): Promise<void> {
   const claims = await leases.countLiveClaims(tx, nodeId);
   if (claims === 0) return;
   throw new Problem('node_in_use', `${claims} claims are live on the host; drain it and wait for them.`, {
-    errors: fields.map((field) => ({
-      pointer: `/${field}`,
-      code: 'node_in_use',
-      detail: 'cannot change while the host holds claims',
-    })),
+    errors: [
+      { pointer: '/region', code: 'node_in_use', detail: 'cannot change while the host holds claims' },
+    ],
     extensions: { live_claims: claims },
   });
-}
-
-/** A host with slots has devices bound for its mode; only a conversion changes both together. */
-async function refuseWithSlots(tx: Tx, nodeId: string): Promise<void> {
-  const slot = await tx
-    .selectFrom('node_resource_slots')
-    .select('id')
-    .where('node_id', '=', nodeId)
-    .limit(1)
-    .executeTakeFirst();
-  if (!slot) return;
-  throw new Problem(
-    'node_needs_conversion',
-    'Convert the host: its devices are bound for the mode it is in.',
-    {
-      errors: [{ pointer: '/mode', code: 'node_needs_conversion', detail: 'changes by conversion' }],
-    },
-  );
 }
 
 async function requireRegion(tx: Tx, region: string): Promise<void> {

@@ -2,7 +2,7 @@ import { MaasError } from '../../../platform/maas/maas-error.ts';
 import type { Maas } from '../../../platform/maas/maas.ts';
 import type { MaasMachine } from '../../../platform/maas/machine.ts';
 import type { Services } from '../../../platform/services.ts';
-import { isBeingPromoted, requestConversion, wasPromoted } from '../conversion/request-conversion.ts';
+import { isBeingPromoted, requestConversion } from '../conversion/request-conversion.ts';
 import type { FleetServices } from '../needs.ts';
 import { lockNode } from '../nodes/lock-node.ts';
 import { issueTask } from '../../tasks/issue-task.ts';
@@ -142,7 +142,7 @@ async function failedScripts({ client }: Maas, step: MaasStep, machine: MaasMach
   return failed.length === 0 ? '' : `; failed: ${failed.map(({ name }) => name).join(', ')}`;
 }
 
-/** The host has enrolled: links it to this machine and sets its profile. */
+/** The host has enrolled: links it to this machine and notes its profile. */
 async function adopt(services: Services, { row, nodeId }: StepPoll): Promise<Progress> {
   if (nodeId === null)
     return { kind: 'waiting', detail: 'The machine is installed; its agent has not enrolled yet.' };
@@ -152,7 +152,6 @@ async function adopt(services: Services, { row, nodeId }: StepPoll): Promise<Pro
       .updateTable('nodes')
       .set({
         maas_system_id: row.maas_system_id,
-        mode: row.profile === 'baremetal' ? 'baremetal' : 'slice',
         profile_tags: [...new Set([...node.profile_tags, PROFILE_TAGS[row.profile]])],
       })
       .where('id', '=', nodeId)
@@ -173,10 +172,10 @@ async function promote(services: FleetServices, poll: StepPoll): Promise<Progres
   const isStarted = await services.db.transaction().execute(async (tx) => {
     const node = await lockNode(tx, nodeId);
     if (await isBeingPromoted(tx, nodeId)) return true;
-    if (await wasPromoted(tx, nodeId)) return false;
+    if (node.mode !== null) return false;
     await requestConversion(services, tx, {
       nodeId,
-      mode: node.mode,
+      mode: row.profile === 'baremetal' ? 'baremetal' : 'slice',
       reason: 'First promotion after its import from MAAS',
       requestedBy: row.requested_by,
       correlationId: row.correlation_id,

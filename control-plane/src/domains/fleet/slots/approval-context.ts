@@ -9,7 +9,7 @@ import { deviceHistory } from './device-history.ts';
 /** Facts about the host, its disks and its other slots that the approval rules need. */
 export async function approvalContext(
   db: Db | Tx,
-  node: { id: string; mode: string },
+  node: { id: string; mode: string | null },
   request: {
     fabricClaimMode: string;
     destructiveWipePolicy: string;

@@ -22,7 +22,7 @@ export type SlotDevices = Pick<
 >;
 
 export interface ApprovalContext extends DeviceHistory {
-  mode: string;
+  mode: string | null;
   fabricClaimMode: string;
   destructiveWipePolicy: string;
   /** GPU models that a product is defined for. */
@@ -48,7 +48,7 @@ const requestRules: readonly {
   {
     code: 'node_not_in_slice_mode',
     pointer: '',
-    detail: 'The host is in baremetal mode.',
+    detail: 'The host is not in slice mode; convert it to slices.',
     holds: (c) => c.mode === 'slice',
   },
   {

@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/database.ts';
 import type { Policies } from '../../../platform/policy/policies.ts';
 import type { PlacementRequest } from '../../placement/candidate.ts';
 import { respectsHolds } from '../../placement/filters/not-held.ts';
-import { parseHolds, SHAPES_BY_MODE, type StoredHold } from '../index/placement-candidates.ts';
+import { parseHolds, shapesOf, type StoredHold } from '../index/placement-candidates.ts';
 
 export interface SlotLockRequest {
   slotIds: string[];
@@ -13,7 +13,7 @@ export interface SlotLockRequest {
 interface LockedSlot {
   slot_id: string;
   node_id: string;
-  mode: string;
+  mode: string | null;
   region: string;
   gpu_model: string;
   promises: StoredHold[] | null;
@@ -48,7 +48,7 @@ export async function lockFreeSlots(
 function suits(slot: LockedSlot, request: PlacementRequest): boolean {
   const { shape, region, gpuModel } = request;
   return (
-    (SHAPES_BY_MODE[slot.mode] ?? []).includes(shape) &&
+    shapesOf(slot.mode).includes(shape) &&
     (region === null || slot.region === region) &&
     (gpuModel === null || slot.gpu_model === gpuModel) &&
     respectsHolds(request, parseHolds(slot.promises))

@@ -69,7 +69,7 @@ export async function describeDiscovery(
 /** Approval parameters that themselves violate no rule. */
 async function anyApproval(
   db: Db | Tx,
-  node: { id: string; mode: string },
+  node: { id: string; mode: string | null },
   discovered: readonly CandidateSlot[],
 ): Promise<ApprovalContext> {
   return await approvalContext(db, node, {

@@ -818,7 +818,10 @@ export interface NodeCertificates {
 export interface NodeConversions {
   detail: string | null;
   ended_at: Timestamp | null;
-  from_mode: "baremetal" | "slice";
+  /**
+   * Null for the first promotion of a host.
+   */
+  from_mode: "baremetal" | "slice" | null;
   id: string;
   node_id: string;
   reason: string;
@@ -961,7 +964,10 @@ export interface Nodes {
   identity_rotation_since: Timestamp | null;
   last_heartbeat_at: Timestamp | null;
   maas_system_id: string | null;
-  mode: Generated<"baremetal" | "slice">;
+  /**
+   * Null until the first promotion, which binds the devices of the host and checks it.
+   */
+  mode: "baremetal" | "slice" | null;
   node_family: string;
   observed: Generated<StoredObserved>;
   pool: string;

@@ -17,7 +17,7 @@ export interface SlotDisk extends Disk {
 /**
  * Finds the approved disk by its serial: names change at every boot, and a wrong disk would be overwritten.
  */
-export function resolveDisk(root: string, devices: HostDevices, slot: SlotBundle): SlotDisk {
+export function findDisk(devices: HostDevices, slot: SlotBundle): Disk {
   const found = devices.disks.filter((disk) => disk.serial === slot.nvme_serial);
   const [disk] = found;
   if (!disk) throw new TaskError('plan_refused', `there is no disk ${slot.nvme_serial} in this host`);
@@ -28,6 +28,11 @@ export function resolveDisk(root: string, devices: HostDevices, slot: SlotBundle
     const detail = `disk ${slot.nvme_serial} is ${disk.device ?? 'without a stable path'} in this host, not ${slot.nvme_device}`;
     throw new TaskError('plan_refused', `${detail}; discover and approve again`);
   }
+  return disk;
+}
+
+export function resolveDisk(root: string, devices: HostDevices, slot: SlotBundle): SlotDisk {
+  const disk = findDisk(devices, slot);
   const node = join(root, 'dev', disk.name);
   const facts = statSync(node, { throwIfNoEntry: false });
   if (!facts?.isBlockDevice()) throw new TaskError('plan_refused', `${node} is not a block device`);

@@ -1,5 +1,5 @@
 import type { PrereqRequirements } from '../../host.ts';
-import { missing, ok, warning, type PrereqFinding } from '../../prereq-report.ts';
+import { missing, ok, unknown, warning, type PrereqFinding } from '../../prereq-report.ts';
 import type { HostFiles } from '../host-files.ts';
 import type { HostDevices } from '../inventory/inventory.ts';
 
@@ -30,8 +30,13 @@ export function checkUefi(files: HostFiles): PrereqFinding {
 
 export function checkSecureBoot(files: HostFiles, demand: PrereqRequirements): PrereqFinding {
   // Four bytes of attributes, then the value.
-  const on = files.bytes(SECURE_BOOT, 5)?.at(4) === 1;
-  if (!on) return ok('Secure Boot is off');
+  const value = files.bytes(SECURE_BOOT, 5)?.at(4);
+  if (value === 0) return ok('Secure Boot is off');
+  if (value === undefined) {
+    const evidence = 'the variable SecureBoot of the firmware cannot be read';
+    const remedy = 'Mount efivarfs on /sys/firmware/efi/efivars.';
+    return demand.secure_boot_disabled ? unknown(evidence, remedy) : warning(evidence, remedy);
+  }
   const remedy = 'Switch Secure Boot off in the firmware, or sign the modules that the profile loads.';
   return demand.secure_boot_disabled
     ? missing('Secure Boot is on and the profile needs it off', remedy)
@@ -57,7 +62,8 @@ export function iommuParameter(commandLine: string): string | null {
   return /\b(?:intel_iommu|amd_iommu)=on\b|\biommu=pt\b/.exec(commandLine)?.[0] ?? null;
 }
 
-export function checkVfio(files: HostFiles, { gpus }: HostDevices): PrereqFinding {
+/** Every GPU and every virtual function is bound so that a machine can have it. */
+export function checkVfio(files: HostFiles, { gpus, fabrics }: HostDevices): PrereqFinding {
   if (!files.exists('/sys/bus/pci/drivers/vfio-pci')) {
     return missing(
       'the driver vfio-pci is not loaded',
@@ -65,11 +71,13 @@ export function checkVfio(files: HostFiles, { gpus }: HostDevices): PrereqFindin
     );
   }
   const sellable = gpus.map(({ device }) => device).filter((device) => device.known?.role === 'gpu');
-  const bound = sellable.filter((device) => device.driver === 'vfio-pci');
-  if (bound.length === sellable.length) {
-    return ok(`vfio-pci is loaded; ${bound.length} of ${sellable.length} GPUs are bound to it`);
+  if (sellable.length === 0)
+    return missing('there is no GPU that we know', 'Check the GPUs and the PCI bus.');
+  const functions = fabrics.flatMap((fabric) => fabric.functions.map(({ device }) => device));
+  const other = [...sellable, ...functions].filter((device) => device.driver !== 'vfio-pci');
+  if (other.length === 0) {
+    return ok(`${sellable.length} GPUs and ${functions.length} virtual functions are bound to vfio-pci`);
   }
-  const other = sellable.filter((device) => device.driver !== 'vfio-pci');
   const ids = [...new Set(other.map((device) => device.id))].join(',');
   return missing(
     `not bound to vfio-pci: ${other.map((device) => `${device.address} (${device.driver ?? 'no driver'})`).join(', ')}`,

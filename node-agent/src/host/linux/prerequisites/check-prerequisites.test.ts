@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parseTaskOutput, type TaskParams } from '@gpuaas/contracts/tasks';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { hgxH200, type HgxOptions } from '../../simulated/host-tree/hgx-h200.ts';
+import { allNodes } from '../../simulated/host-tree/host-tree.ts';
 import { makeTreeFolder } from '../../../testing/tree-folder.ts';
 import { writeHostTree } from '../../simulated/host-tree/write-host-tree.ts';
 import { checkPrerequisites } from './check-prerequisites.ts';
@@ -38,17 +38,19 @@ afterEach(() => rm(root, { recursive: true }));
 
 interface Situation {
   board?: Partial<HgxOptions>;
+  withoutIommu?: boolean;
   /** Null removes a file. */
   files?: Record<string, string | null>;
   tools?: Tools;
   demand?: Demand;
 }
 
-async function check({ board, files = {}, tools = {}, demand = {} }: Situation = {}) {
-  const host = hgxH200(board);
+async function check({ board, withoutIommu, files = {}, tools = {}, demand = {} }: Situation = {}) {
+  const host = hgxH200({ functionDriver: 'vfio-pci', ...board });
   for (const [path, content] of Object.entries({ ...READY_FILES, ...files })) {
     if (content !== null) host.files[path] = content;
   }
+  if (withoutIommu) for (const node of allNodes(host)) delete node.iommuGroup;
   writeHostTree(root, host);
   const all = { ...READY_TOOLS, ...tools };
   const run = (tool: string): Promise<CommandResult | null> => Promise.resolve(all[tool] ?? null);
@@ -74,6 +76,13 @@ const broken: [string, Situation, string][] = [
     { files: { [SECURE_BOOT]: '\u0006\0\0\0\u0001' }, demand: { secure_boot_disabled: true } },
     'secure_boot missing',
   ],
+  [
+    'an unreadable Secure Boot variable, profile needs it off',
+    { files: { [SECURE_BOOT]: '' }, demand: { secure_boot_disabled: true } },
+    'secure_boot unknown',
+  ],
+  ['functions at the driver of their vendor', { board: { functionDriver: 'mlx5_core' } }, 'vfio missing'],
+  ['IOMMU off', { withoutIommu: true }, 'iommu missing'],
   ['adapters without functions', { board: { virtualFunctions: 0 } }, 'sriov missing'],
   ['too few hugepages', { demand: { hugepages_gib: 1_921 } }, 'hugepages missing'],
   ['no Open vSwitch', { tools: { 'ovs-vsctl': null } }, 'ovs missing'],
@@ -127,13 +136,33 @@ it('parameters that bootstrap set ask for a reboot, by name, until the kernel ru
   expect(after.reboot_required).toBe(false);
 });
 
-it('a GPU at the vendor driver is not ready for slices', async () => {
-  const host = hgxH200();
+it('a GPU at the vendor’s driver is not ready for slices', async () => {
+  const host = hgxH200({ functionDriver: 'vfio-pci' });
   Object.assign(host.files, READY_FILES);
-  writeHostTree(root, { ...host, files: { ...host.files } });
-  await rm(join(root, 'sys/bus/pci/drivers/vfio-pci'), { recursive: true });
+  const gpu = allNodes(host).find(({ address }) => address === '0000:1b:00.0');
+  Object.assign(gpu ?? {}, { driver: 'nvidia' });
+  writeHostTree(root, host);
   const report = await checkPrerequisites(openHostFiles(root), () => Promise.resolve(null), {});
-  expect(report.checks.find(({ id }) => id === 'vfio')).toMatchObject({ state: 'missing' });
+  expect(report.checks.find(({ id }) => id === 'vfio')).toMatchObject({
+    state: 'missing',
+    evidence: 'not bound to vfio-pci: 0000:1b:00.0 (nvidia)',
+  });
+});
+
+it('a host without a GPU is not ready for slices', async () => {
+  expect((await check({ board: { gpus: 0 } })).misses).toEqual(['vfio missing', 'sriov missing']);
+});
+
+it('asks for the bridge that this host is set to, unless the profile names another', async () => {
+  writeHostTree(root, hgxH200());
+  const ovs = async (demand: Demand) => {
+    const settings = { accelerator: 'kvm', bridge: 'br-tenants' } as const;
+    const run = (tool: string) =>
+      Promise.resolve(tool === 'ovs-vsctl' ? { code: 0, stdout: 'br-tenants\n', stderr: '' } : null);
+    const report = await checkPrerequisites(openHostFiles(root), run, demand, settings);
+    return report.checks.find(({ id }) => id === 'ovs')?.state;
+  };
+  expect([await ovs({}), await ovs({ ovs_bridge: 'ovsbr0' })]).toEqual(['ok', 'missing']);
 });
 
 it('survives an ordinary machine and finds it not ready', async () => {

@@ -4,7 +4,7 @@ import type { RunCommand } from '../commands.ts';
 import type { HostFiles } from '../host-files.ts';
 import { readHostDevices } from '../inventory/inventory.ts';
 import { checkIommu, checkSecureBoot, checkUefi, checkVfio, checkSriov } from './check-firmware.ts';
-import type { LinuxSettings } from '../settings.ts';
+import { readLinuxSettings, type LinuxSettings } from '../settings.ts';
 import { checkHugepages, checkImageCache, checkRebootRequired } from './check-host-state.ts';
 import { checkCloudInitTools, checkLibvirt, checkOvs, checkRdmaTools } from './check-tools.ts';
 
@@ -13,7 +13,7 @@ export async function checkPrerequisites(
   files: HostFiles,
   run: RunCommand,
   demand: PrereqRequirements,
-  accelerator: LinuxSettings['accelerator'] = 'kvm',
+  settings: Pick<LinuxSettings, 'accelerator' | 'bridge'> = readLinuxSettings({}),
 ): Promise<PrereqReport> {
   const devices = await readHostDevices(files, run);
   return prereqReport(
@@ -24,8 +24,8 @@ export async function checkPrerequisites(
       vfio: checkVfio(files, devices),
       sriov: checkSriov(devices),
       hugepages: checkHugepages(files, demand),
-      ovs: await checkOvs(run, demand),
-      libvirt: await checkLibvirt(files, run, accelerator),
+      ovs: await checkOvs(run, demand.ovs_bridge ?? settings.bridge),
+      libvirt: await checkLibvirt(files, run, settings.accelerator),
       cloud_init_tools: checkCloudInitTools(files),
       rdma_tools: checkRdmaTools(files),
       image_cache: checkImageCache(files, demand),

@@ -1,14 +1,11 @@
-import type { PrereqRequirements } from '../../host.ts';
 import { missing, ok, unknown, warning, type PrereqFinding } from '../../prereq-report.ts';
 import type { RunCommand } from '../commands.ts';
 import type { HostFiles } from '../host-files.ts';
 import type { LinuxSettings } from '../settings.ts';
 
 const TOOL_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
-const DEFAULT_BRIDGE = 'ovsbr0';
 
-export async function checkOvs(run: RunCommand, demand: PrereqRequirements): Promise<PrereqFinding> {
-  const bridge = demand.ovs_bridge ?? DEFAULT_BRIDGE;
+export async function checkOvs(run: RunCommand, bridge: string): Promise<PrereqFinding> {
   const result = await run('ovs-vsctl', ['--timeout=5', 'list-br']);
   if (result === null)
     return missing('ovs-vsctl is not installed', 'Install the package openvswitch-switch.');

@@ -65,7 +65,10 @@ export function hgxH200(change: Partial<HgxOptions> = {}): HostTree {
       boardRoot(),
       ...places.map((place, index) => gpuRoot(place, index, index < half ? 0 : 1, options)),
     ],
-    files: { '/sys/firmware/efi/fw_platform_size': '64' },
+    files: {
+      '/sys/firmware/efi/fw_platform_size': '64',
+      '/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c': '\u0006\0\0\0\0',
+    },
   };
 }
 

@@ -58,3 +58,12 @@ export interface Partition {
   /** An md or dm device on top, and where that is mounted. */
   holder?: { name: string; mountPoint?: string };
 }
+
+/** Every device of the machine, virtual functions among them. */
+export function allNodes({ roots }: HostTree): PciNode[] {
+  return roots.flatMap(({ children }) => allBelow(children));
+}
+
+function allBelow(nodes: readonly PciNode[]): PciNode[] {
+  return nodes.flatMap((node) => [node, ...allBelow(node.children ?? []), ...(node.sriov?.functions ?? [])]);
+}
