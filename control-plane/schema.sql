@@ -1607,6 +1607,15 @@ begin
     where c.released_at is not null and e.node_id = c.node_id and e.claim_id = c.id;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.vouches_for_address(organization uuid, issuer text, address text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select exists (select from identity_providers p join identity_provider_domains d on d.identity_provider_id = p.id
+    where p.organization_id = organization and p.issuer = vouches_for_address.issuer and p.enabled
+      and d.verified_at is not null and d.domain = lower(split_part(address, '@', -1)))
+$function$;
 
 -- Tables
 
@@ -1908,6 +1917,16 @@ create table app_request_counts (
   counted_at timestamp with time zone not null,
   recorded_at timestamp with time zone,
   refusal text
+);
+create table app_share_links (
+  id uuid not null,
+  organization_id uuid not null,
+  app_instance_id uuid not null,
+  secret_hash bytea not null,
+  note text default ''::text not null,
+  created_by uuid not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null
 );
 create table app_tickets (
   ticket_hash bytea not null,
@@ -2656,7 +2675,8 @@ create table pending_logins (
   nonce text not null,
   return_to text not null,
   expires_at timestamp with time zone not null,
-  identity_provider_id uuid
+  identity_provider_id uuid,
+  public_provider text
 );
 create table permission_bindings (
   id uuid not null,
@@ -3233,6 +3253,7 @@ alter table app_manifests add constraint app_manifests_pkey PRIMARY KEY (slug);
 alter table app_member_ports add constraint app_member_ports_pkey PRIMARY KEY (allocation_id, port);
 alter table app_member_secrets add constraint app_member_secrets_pkey PRIMARY KEY (member_id);
 alter table app_request_counts add constraint app_request_counts_pkey PRIMARY KEY (id);
+alter table app_share_links add constraint app_share_links_pkey PRIMARY KEY (id);
 alter table app_tickets add constraint app_tickets_pkey PRIMARY KEY (ticket_hash);
 alter table app_usage_meters add constraint app_usage_meters_pkey PRIMARY KEY (id);
 alter table app_usage_prices add constraint app_usage_prices_pkey PRIMARY KEY (id);
@@ -3353,6 +3374,7 @@ alter table app_addresses add constraint app_addresses_app_instance_id_key UNIQU
 alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_app_instance_id_key UNIQUE (app_instance_id);
 alter table app_artifacts add constraint app_artifacts_digest_key UNIQUE (digest);
 alter table app_log_pieces add constraint app_log_pieces_member_id_first_byte_key UNIQUE (member_id, first_byte);
+alter table app_share_links add constraint app_share_links_secret_hash_key UNIQUE (secret_hash);
 alter table app_usage_meters add constraint app_usage_meters_id_organization_id_price_id_key UNIQUE (id, organization_id, price_id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_price_id_key UNIQUE (organization_id, price_id);
 alter table app_usage_prices add constraint app_usage_prices_app_dimension_currency_effective_from_key UNIQUE (app, dimension, currency, effective_from);
@@ -3445,7 +3467,7 @@ alter table allocations add constraint allocations_per_gpu_hour_micros_check CHE
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
 alter table allocations add constraint allocations_tags_check CHECK ((cardinality(tags) <= 10));
 alter table app_addresses add constraint app_addresses_label_check CHECK ((label ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text));
-alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text])));
+alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text, 'organization'::text, 'public'::text])));
 alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_end CHECK (((state = 'running'::text) = (ended_at IS NULL)));
 alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_reason CHECK (((state = 'running'::text) OR ((state = 'failed'::text) = (reason IS NOT NULL))));
 alter table app_artifact_smoke_runs add constraint app_artifact_smoke_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'passed'::text, 'failed'::text])));
@@ -3493,6 +3515,8 @@ alter table app_member_ports add constraint app_member_ports_port_check CHECK ((
 alter table app_request_counts add constraint app_request_counts_check CHECK (((refusal IS NULL) OR (recorded_at IS NULL)));
 alter table app_request_counts add constraint app_request_counts_refusal_check CHECK ((length(refusal) <= 300));
 alter table app_request_counts add constraint app_request_counts_requests_check CHECK ((requests > 0));
+alter table app_share_links add constraint app_share_links_check CHECK ((expires_at > created_at));
+alter table app_share_links add constraint app_share_links_note_check CHECK ((length(note) <= 100));
 alter table app_tickets add constraint app_tickets_attempt_check CHECK ((length(attempt) = 43));
 alter table app_usage_meters add constraint app_usage_meters_quantity_check CHECK ((quantity >= 0));
 alter table app_usage_meters add constraint app_usage_meters_records_check CHECK ((records >= 0));
@@ -3671,6 +3695,8 @@ alter table payments add constraint payments_purpose_check CHECK ((purpose = ANY
 alter table payments add constraint payments_received_micros_check CHECK ((received_micros > 0));
 alter table payments add constraint payments_state_check CHECK ((state = ANY (ARRAY['created'::text, 'open'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
 alter table payments add constraint payments_tax_basis_points_check CHECK (((tax_basis_points >= 0) AND (tax_basis_points <= 10000)));
+alter table pending_logins add constraint one_provider CHECK (((identity_provider_id IS NULL) OR (public_provider IS NULL)));
+alter table pending_logins add constraint pending_logins_public_provider_check CHECK ((public_provider = ANY (ARRAY['google'::text, 'github'::text])));
 alter table permission_bindings add constraint permission_bindings_check CHECK (((scope = 'platform'::text) = (organization_id IS NULL)));
 alter table permission_bindings add constraint permission_bindings_check1 CHECK (((scope = 'project'::text) = (project_id IS NOT NULL)));
 alter table permission_bindings add constraint permission_bindings_check2 CHECK ((num_nonnulls(permission_group, permission_group_id) = 1));
@@ -3803,6 +3829,8 @@ alter table app_member_secrets add constraint app_member_secrets_member_id_fkey 
 alter table app_request_counts add constraint app_request_counts_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table app_request_counts add constraint app_request_counts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_request_counts add constraint app_request_counts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table app_share_links add constraint app_share_links_app_instance_id_fkey FOREIGN KEY (app_instance_id) REFERENCES app_addresses(app_instance_id);
+alter table app_share_links add constraint app_share_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_tickets add constraint app_tickets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_price_id_fkey FOREIGN KEY (price_id) REFERENCES app_usage_prices(id);
@@ -4016,6 +4044,9 @@ CREATE INDEX app_member_ports_member ON public.app_member_ports USING btree (mem
 CREATE INDEX app_member_ports_organization ON public.app_member_ports USING btree (organization_id);
 CREATE INDEX app_request_counts_due ON public.app_request_counts USING btree (counted_at) WHERE (recorded_at IS NULL);
 CREATE INDEX app_request_counts_instance ON public.app_request_counts USING btree (app_instance_id);
+CREATE INDEX app_share_links_expiry ON public.app_share_links USING btree (expires_at);
+CREATE INDEX app_share_links_instance ON public.app_share_links USING btree (app_instance_id, id);
+CREATE INDEX app_share_links_organization ON public.app_share_links USING btree (organization_id);
 CREATE INDEX app_tickets_expiry ON public.app_tickets USING btree (expires_at);
 CREATE INDEX app_usage_records_by_time ON public.app_usage_records USING btree (occurred_at);
 CREATE INDEX app_usage_records_of_debit ON public.app_usage_records USING btree (ledger_transaction_id) WHERE (ledger_transaction_id IS NOT NULL);
@@ -4265,6 +4296,7 @@ alter table app_log_pieces enable row level security;
 alter table app_member_ports enable row level security;
 alter table app_member_secrets enable row level security;
 alter table app_request_counts enable row level security;
+alter table app_share_links enable row level security;
 alter table app_tickets enable row level security;
 alter table app_usage_meters enable row level security;
 alter table app_usage_records enable row level security;
@@ -4359,6 +4391,7 @@ create policy every on app_log_pieces as permissive for all to gpuaas_app_runtim
 create policy every on app_member_ports as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_member_secrets as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_request_counts as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
+create policy every on app_share_links as permissive for select to gpuaas_gateway using (true);
 create policy every on app_tickets as permissive for all to gpuaas_gateway using (true);
 create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
 create policy every on app_usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -4434,6 +4467,7 @@ create policy every_read on service_accounts as permissive for select to gpuaas_
 create policy every_read on sku_entitlements as permissive for select to gpuaas_worker using (true);
 create policy every_read on team_members as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
+create policy expired on app_share_links as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on app_tickets as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on sign_ins as permissive for all to gpuaas_worker using ((expires_at < now()));
@@ -4485,6 +4519,7 @@ create policy own on app_instance_members as permissive for select to gpuaas_ten
 create policy own on app_instances as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_log_pieces as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_request_counts as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on app_share_links as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_usage_records as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on auto_top_ups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -4615,6 +4650,7 @@ create role gpuaas_relay;
 create role gpuaas_tenant;
 create role gpuaas_worker;
 grant delete on app_member_secrets to gpuaas_worker;
+grant delete on app_share_links to gpuaas_worker;
 grant delete on app_tickets to gpuaas_worker;
 grant delete on idempotency_keys to gpuaas_worker;
 grant delete on node_certificates to gpuaas_worker;
@@ -4623,6 +4659,7 @@ grant delete on sign_ins to gpuaas_worker;
 grant delete on terminal_recordings to gpuaas_worker;
 grant delete on terminal_tokens to gpuaas_worker;
 grant delete, insert on allocation_access_keys to gpuaas_worker;
+grant delete, insert on app_share_links to gpuaas_tenant;
 grant delete, insert on identity_providers to gpuaas_tenant;
 grant delete, insert on project_secrets to gpuaas_tenant;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
@@ -4725,6 +4762,7 @@ grant execute on function prune_node_tasks(timestamp with time zone,integer) to 
 grant execute on function sell(json) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
+grant execute on function vouches_for_address(uuid,text,text) to gpuaas_auth;
 grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_operator;
 grant insert on allocation_resource_claims to gpuaas_placement;
 grant insert on allocation_user_data to gpuaas_placement;
@@ -4842,12 +4880,14 @@ grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
 grant select (allocation_id, port, member_id) on app_member_ports to gpuaas_gateway;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
+grant select (expires_at) on app_share_links to gpuaas_worker;
 grant select (expires_at) on app_tickets to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sign_ins to gpuaas_worker;
 grant select (id) on app_request_counts to gpuaas_gateway;
 grant select (id) on terminal_recordings to gpuaas_gateway;
 grant select (id, allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
+grant select (id, app_instance_id, secret_hash, expires_at) on app_share_links to gpuaas_gateway;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_worker;
 grant select (id, deleted_at, created_by) on organizations to gpuaas_auth;
@@ -4859,6 +4899,7 @@ grant select (id, key_id, public_pem, created_at, retired_at) on certificate_key
 grant select (id, name) on projects to gpuaas_worker;
 grant select (id, name, stripe_customer_id) on organizations to gpuaas_worker;
 grant select (id, organization_id) on allocations to gpuaas_placement;
+grant select (id, organization_id, app_instance_id, note, created_by, created_at, expires_at) on app_share_links to gpuaas_tenant;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name) on teams to gpuaas_worker;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
@@ -5157,3 +5198,4 @@ revoke execute on function require_promoted_artifact() from public;
 revoke execute on function require_whole_entries() from public;
 revoke execute on function sell(json) from public;
 revoke execute on function signal_workflow(text,text,json) from public;
+revoke execute on function vouches_for_address(uuid,text,text) from public;
