@@ -2167,7 +2167,9 @@ export interface paths {
         /**
          * Upload a payload by its digest
          * @description The body is the content itself: a file, or a tar archive that is unpacked in the member's folder. Content with another
-         *     digest is refused. At most 512 MiB.
+         *     digest than the one in the path is refused. At most 512 MiB. The upload becomes an OCI artifact in the repository
+         *     `system/uploads`, with the payload as its one layer; the answer has the digest of its manifest, which names the artifact
+         *     from then on. The same payload of the same kind is the same artifact.
          */
         put: operations["putAppArtifact"];
         post?: never;
@@ -6070,8 +6072,8 @@ export interface components {
          */
         AppKind: "service" | "job";
         /**
-         * @description `registry/repository@sha256:…` of a registered artifact; `sha256:…` of a payload that was uploaded. Both are digests and
-         *     never tags. The digest alone is accepted for either.
+         * @description `registry/repository@sha256:…`, never a tag. The digest alone is accepted in its place, and shown for uploads of earlier
+         *     releases, which are in no repository.
          */
         ArtifactRef: string;
         /** @description Which capacity the app can run on. */
@@ -6306,6 +6308,11 @@ export interface components {
             uploaded_by_name: string;
             uploaded_at: components["schemas"]["Timestamp"];
         };
+        /**
+         * @description Decides the media type of the payload, `application/vnd.gpuaas.<kind>.v1`; `file` if it is left out.
+         * @enum {unknown}
+         */
+        PayloadKind: "file" | "script" | "weights" | "dataset";
         ArtifactStaging: {
             reason: components["schemas"]["MoveReason"];
             /** @description Stages it without a smoke run. */
@@ -12254,7 +12261,9 @@ export interface operations {
     };
     putAppArtifact: {
         parameters: {
-            query?: never;
+            query?: {
+                kind?: components["schemas"]["PayloadKind"];
+            };
             header?: {
                 /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];

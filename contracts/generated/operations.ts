@@ -3848,6 +3848,18 @@ export const operations: readonly Operation[] = [
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "kind",
+        "in": "query",
+        "type": "string",
+        "choices": [
+          "file",
+          "script",
+          "weights",
+          "dataset"
+        ],
+        "description": "Decides the media type of the payload, `application/vnd.gpuaas.<kind>.v1`"
       }
     ],
     "answer": "json"

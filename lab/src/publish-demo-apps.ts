@@ -26,7 +26,7 @@ async function publish(
   version: string,
 ): Promise<void> {
   const { slug: app_slug, ...spec } = manifest;
-  await unwrap(
+  const artifact = await unwrap(
     client.PUT('/api/v1/admin/app-artifacts/{artifact_digest}', {
       params: { path: { artifact_digest: payload.digest } },
       headers: { 'content-type': 'application/octet-stream' },
@@ -35,7 +35,7 @@ async function publish(
       bodySerializer: () => new Uint8Array(payload.bytes),
     }),
   );
-  const draft = { ...spec, version, artifact_ref: payload.digest, artifact_format: 'file' as const };
+  const draft = { ...spec, version, artifact_ref: artifact.artifact_ref, artifact_format: 'file' as const };
   await unwrap(
     client.POST('/api/v1/admin/app-manifests/{app_slug}/versions', {
       params: { path: { app_slug } },
@@ -45,7 +45,7 @@ async function publish(
     // A start that was cut off has published it and not made it active.
     if (!(error instanceof ProblemError) || error.problem.code !== 'app_version_exists') throw error;
   });
-  await stage(client, payload.digest);
+  await stage(client, artifact);
   await unwrap(
     client.POST('/api/v1/admin/app-manifests/{app_slug}/versions/{app_version}/activate', {
       params: { path: { app_slug, app_version: version } },
@@ -54,17 +54,15 @@ async function publish(
 }
 
 /** Without a smoke run: the demo has no project of the platform, and its people would lose the capacity. */
-async function stage(client: GpuaasClient, digest: string): Promise<void> {
-  const path = { artifact_digest: digest };
-  const reason = 'Comes with this release, whose tests run it';
-  const { state } = await unwrap(
-    client.GET('/api/v1/admin/app-artifacts/{artifact_digest}', { params: { path } }),
-  );
+async function stage(
+  client: GpuaasClient,
+  { digest, state }: { digest: string; state: string },
+): Promise<void> {
   if (state !== 'draft') return;
   await unwrap(
     client.POST('/api/v1/admin/app-artifacts/{artifact_digest}/stage', {
-      params: { path },
-      body: { reason, waive_smoke_run: true },
+      params: { path: { artifact_digest: digest } },
+      body: { reason: 'Comes with this release, whose tests run it', waive_smoke_run: true },
     }),
   );
 }

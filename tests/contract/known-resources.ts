@@ -56,6 +56,8 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   listMaasMachines: 'needs a MAAS; the tests of onboarding have one',
   importMaasMachine: 'needs a MAAS, as above',
   attachIngress: 'needs a policy that names an owner and a pool; the tests of ingress set one',
+  startAppArtifactSmokeRun:
+    'needs a project of the platform with a machine; the tests of smoke runs have one',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
   createAppInstance: 'needs a machine that holds slots; the tests of apps have one',
 };

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { shellManifest } from '../../harness/apps/apps.ts';
 import type { TestApi } from '../../harness/api.ts';
 import type { KnownValues } from '../known-resources.ts';
-import { STREAMED_CONTENT } from '../requests.ts';
 import { ask } from './ask.ts';
 import { seedArtifacts, seedCanary } from './known-artifacts.ts';
 
@@ -34,7 +32,7 @@ export async function seedApps(
     values: {
       app_slug: [SLUG],
       app_version: ['1'],
-      artifact_digest: [`sha256:${createHash('sha256').update(STREAMED_CONTENT).digest('hex')}`],
+      artifact_digest: [artifacts.digest],
       app_instance_id: [instance.id],
       member_id: [instance.memberId],
     },
@@ -43,7 +41,7 @@ export async function seedApps(
       createAppShareLink: { expires_in_seconds: [3600] },
       stopAppInstance: { app_instance_id: [(await seedInstance(api, allocationId)).id] },
       withdrawAppManifest: { app_slug: [ENDING] },
-      ...artifacts,
+      ...artifacts.own,
       setAppManifestCanary: {
         app_slug: [await seedCanary(api, 'canary-app')],
         version: ['2'],

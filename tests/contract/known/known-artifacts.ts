@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { shellManifest } from '../../harness/apps/apps.ts';
 import type { TestApi } from '../../harness/api.ts';
+import { digestOf } from '../../harness/registry/oci-client.ts';
 import type { KnownValues } from '../known-resources.ts';
 import { STREAMED_CONTENT } from '../requests.ts';
 import { ask } from './ask.ts';
@@ -10,8 +10,10 @@ const REPOSITORY = 'system/known';
 const REASON = { reason: 'Seeded.' };
 
 /** One artifact for each operation that moves it, in the state from which it moves. */
-export async function seedArtifacts(api: TestApi): Promise<Record<string, KnownValues>> {
-  await upload(api, STREAMED_CONTENT);
+export async function seedArtifacts(
+  api: TestApi,
+): Promise<{ digest: string; own: Record<string, KnownValues> }> {
+  const digest = await upload(api, STREAMED_CONTENT);
   await pushImage(api, 'operator', REPOSITORY, 'v1');
   const stage: Move = ['stage', {}];
   const canary: Move = ['promote', { to: 'canary' }];
@@ -22,7 +24,8 @@ export async function seedArtifacts(api: TestApi): Promise<Record<string, KnownV
     .set({ state_changed_at: new Date(0) })
     .where('digest', '=', retiring)
     .execute();
-  return {
+  const own = {
+    putAppArtifact: { artifact_digest: [digestOf(STREAMED_CONTENT)] },
     registerAppArtifact: { repository: [REPOSITORY], reference: ['v1'] },
     stageAppArtifact: { artifact_digest: [await seedArtifact(api, 'staging', [])] },
     startAppArtifactSmokeRun: { artifact_digest: [await seedArtifact(api, 'smoking', [])] },
@@ -33,6 +36,7 @@ export async function seedArtifacts(api: TestApi): Promise<Record<string, KnownV
     },
     retireAppArtifact: { artifact_digest: [retiring] },
   };
+  return { digest, own };
 }
 
 type Move = [verb: string, more: object];
@@ -50,10 +54,9 @@ async function seedArtifact(api: TestApi, slug: string, moves: readonly Move[]):
 }
 
 async function upload(api: TestApi, content: string): Promise<string> {
-  const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
   const answer = await api.server.inject({
     method: 'PUT',
-    url: `/api/v1/admin/app-artifacts/${digest}`,
+    url: `/api/v1/admin/app-artifacts/${digestOf(content)}`,
     headers: {
       authorization: `Bearer ${api.people['operator']!.apiKey}`,
       'content-type': 'application/octet-stream',
@@ -61,7 +64,7 @@ async function upload(api: TestApi, content: string): Promise<string> {
     payload: content,
   });
   if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`);
-  return digest;
+  return answer.json<{ digest: string }>().digest;
 }
 
 /** An app with an active version and a second one, which is the canary if a share is given. */

@@ -38,7 +38,7 @@ export function shellManifest(
   };
 }
 
-/** Uploads a payload; returns its digest. */
+/** Uploads a payload; returns the digest of its artifact. */
 export async function putPayload(baseUrl: string, apiKey: string, content: Buffer): Promise<string> {
   const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
   const answer = await fetch(`${baseUrl}/api/v1/admin/app-artifacts/${digest}`, {
@@ -47,7 +47,7 @@ export async function putPayload(baseUrl: string, apiKey: string, content: Buffe
     body: new Uint8Array(content),
   });
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
-  return digest;
+  return ((await answer.json()) as Schemas['AppArtifact']).digest;
 }
 
 /** Publishes and activates a version. */

@@ -183,6 +183,59 @@ describe('an artifact', () => {
   });
 });
 
+describe('an upload', () => {
+  const put = async (content: string, kind = 'script'): Promise<Record<string, unknown>> => {
+    const path = `/api/v1/admin/app-artifacts/${digestOf(content)}?kind=${kind}`;
+    const authorization = `Bearer ${publisher.api.people['operator']!.apiKey}`;
+    const type = 'application/octet-stream';
+    const headers = { authorization, 'content-type': type };
+    const answer = await publisher.registry.send('PUT', path, content, headers);
+    await expectStatus(answer, 200);
+    return (await answer.json()) as Record<string, unknown>;
+  };
+
+  it('is an OCI artifact with a media type of its kind, the same however often it is sent', async () => {
+    const content = '#!/bin/sh\necho uploaded\n';
+    const script = await put(content);
+    const mediaType = 'application/vnd.gpuaas.script.v1';
+    expect(script).toMatchObject({
+      artifact_ref: `127.0.0.1:1/system/uploads@${String(script['digest'])}`,
+      payload_digest: digestOf(content),
+      media_type: mediaType,
+      state: 'draft',
+    });
+    const manifest = await publisher.registry.send('GET', `/v2/system/uploads/manifests/${script['digest']}`);
+    const text = await manifest.text();
+    expect(digestOf(text)).toBe(script['digest']);
+    expect(JSON.parse(text)).toMatchObject({
+      artifactType: mediaType,
+      layers: [{ mediaType, digest: digestOf(content), size: content.length }],
+    });
+    const pulled = await publisher.registry.send('GET', `/v2/system/uploads/blobs/${digestOf(content)}`);
+    expect(await pulled.text()).toBe(content);
+    expect(await put(content)).toEqual(script);
+    const weights = await put(content, 'weights');
+    expect(weights).toMatchObject({ media_type: 'application/vnd.gpuaas.weights.v1' });
+    expect(weights['digest']).not.toBe(script['digest']);
+  });
+
+  it('leaves the registry when it is retired', async () => {
+    const digest = String((await put('retired payload', 'dataset'))['digest']);
+    await publisher.publish('retired-upload', '1', digest);
+    await publisher.policy('apps.artifact_grace_seconds', 0);
+    for (const [verb, more] of [
+      ['stage', {}],
+      ['promote', { to: 'canary' }],
+      ['promote', { to: 'active' }],
+      ['deprecate', {}],
+      ['retire', {}],
+    ] as const)
+      expect((await publisher.move(digest, verb, more)).status, verb).toBe(200);
+    const gone = await publisher.registry.send('GET', `/v2/system/uploads/manifests/${digest}`);
+    expect(gone.status).toBe(404);
+  });
+});
+
 describe('the database', () => {
   it('has the arrows of the code and refuses every other move', async () => {
     const { db } = publisher.api.services;

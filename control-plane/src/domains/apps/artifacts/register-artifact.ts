@@ -19,6 +19,8 @@ export interface ResolvedArtifact {
   tag: string | null;
   digest: string;
   payload: { digest: string; bytes: number; mediaType: string };
+  /** How it came; the tag that was resolved by default. */
+  reason?: string;
 }
 
 /** Resolves a tag or digest, once, and reads the manifest that it names. */
@@ -64,7 +66,7 @@ function payloadOf(content: Buffer): ResolvedArtifact['payload'] {
 export async function registerArtifact(
   tx: Tx,
   caller: Caller,
-  { repository, tag, digest, payload }: ResolvedArtifact,
+  { repository, tag, digest, payload, reason }: ResolvedArtifact,
 ): Promise<{ row: ArtifactRow; fresh: boolean }> {
   const row = await tx
     .insertInto('app_artifacts')
@@ -76,7 +78,7 @@ export async function registerArtifact(
       media_type: payload.mediaType,
       payload_digest: payload.digest,
       bytes: BigInt(payload.bytes),
-      state_reason: tag === null ? 'Registered' : `Registered as ${tag}`,
+      state_reason: reason ?? (tag === null ? 'Registered' : `Registered as ${tag}`),
       uploaded_by: caller.id,
       uploaded_by_name: caller.name.slice(0, 320),
     })

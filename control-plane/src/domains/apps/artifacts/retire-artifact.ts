@@ -3,6 +3,8 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
 import { moveArtifact, wrongState, type ArtifactMove, type ArtifactRow } from './move-artifact.ts';
+import { findManifest, removeManifest } from './registry/manifests.ts';
+import { findSystemRepository, UPLOADS } from './system-repository.ts';
 
 interface Moved {
   row: ArtifactRow;
@@ -52,7 +54,15 @@ export async function retireArtifact(
     });
   const moved = await moveArtifact(services, tx, row, 'retired', reason);
   await dropBlobs(tx, { subjectType: 'app_artifact', subjectId: row.id });
+  if (row.repository === UPLOADS.path) await removeUpload(tx, row.digest);
   return moved;
+}
+
+/** Nobody pushed the manifest of an upload, so nobody else would delete it. */
+async function removeUpload(tx: Tx, digest: string): Promise<void> {
+  const repository = await findSystemRepository(tx, UPLOADS.path);
+  if (repository && (await findManifest(tx, repository, digest)))
+    await removeManifest(tx, repository, digest);
 }
 
 async function countLive(tx: Tx, digest: string): Promise<number> {

@@ -4,7 +4,6 @@ import type { Tx } from '../../../platform/db/database.ts';
 import type { AuditTarget, Handlers } from '../../../platform/http/operation.ts';
 import { streamOf } from '../../../platform/http/strict-body.ts';
 import type { Services } from '../../../platform/services.ts';
-import { receiveArtifact, recordArtifact } from '../catalog/put-artifact.ts';
 import { describeArtifact, describeArtifacts } from './describe-artifact.ts';
 import { inspectArtifact, inspectRegistered, readAhead, type Read } from './inspect-artifact.ts';
 import { listArtifacts } from './list-artifacts.ts';
@@ -20,6 +19,7 @@ import { registerArtifact, resolveArtifact } from './register-artifact.ts';
 import { deprecateArtifact, retireArtifact } from './retire-artifact.ts';
 import { rollBackArtifact } from './roll-back-artifact.ts';
 import { startSmokeRun } from './smoke-runs/start-smoke-run.ts';
+import { receiveUpload, recordUpload } from './upload-artifact.ts';
 
 /** As the contract says (`x-max-stream-bytes`). */
 const MAX_PAYLOAD_BYTES = 512 * 1024 * 1024;
@@ -78,15 +78,18 @@ export function appArtifactRoutes(services: Services, host: string): Handlers<Ar
         body: await described(tx, await findArtifact(tx, params.artifact_digest)),
       }));
     },
-    async putAppArtifact({ caller, params, request, audit, mutate }) {
+    async putAppArtifact({ caller, params, query, request, audit, mutate }) {
       const digest = params.artifact_digest;
       audit(targetOf(digest));
       publisher(caller);
-      const { bytes } = await receiveArtifact(services, streamOf(request), digest, MAX_PAYLOAD_BYTES);
-      return await mutate(async (tx) => ({
-        status: 200,
-        body: await described(tx, await recordArtifact(tx, caller, { digest, bytes })),
-      }));
+      const { kind = 'file' } = query;
+      const wanted = { digest, kind, maxBytes: MAX_PAYLOAD_BYTES };
+      const received = await receiveUpload(services, streamOf(request), wanted);
+      return await mutate(async (tx) => {
+        const row = await recordUpload(services, tx, caller, received);
+        audit({ ...targetOf(row.digest), after: { state: row.state }, detail: { payload_digest: digest } });
+        return { status: 200, body: await described(tx, row) };
+      });
     },
     async registerAppArtifact({ caller, body, audit, read, mutate }) {
       audit({ ...targetOf(body.repository), detail: { reference: body.reference } });

@@ -9,10 +9,8 @@ const MAX_DESCRIPTORS = 1000;
 const MAX_ANNOTATION_BYTES = 65_536;
 const MAX_TYPE = 255;
 
-const IMAGES = new Set([
-  'application/vnd.oci.image.manifest.v1+json',
-  'application/vnd.docker.distribution.manifest.v2+json',
-]);
+export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
+const IMAGES = new Set([OCI_MANIFEST, 'application/vnd.docker.distribution.manifest.v2+json']);
 export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
 const INDEXES = new Set([OCI_INDEX, 'application/vnd.docker.distribution.manifest.list.v2+json']);
 

@@ -51,7 +51,24 @@ export async function ensureRepository(
   caller: Caller,
   target: RepositoryPath,
 ): Promise<Repository> {
-  const organizationId = await ownerOf(tx, caller, target);
+  return await makeRepository(policies, tx, await ownerOf(tx, caller, target), target);
+}
+
+/** One of the platform's own repositories, made if there is none. The caller's right was judged before. */
+export async function ensureSystemRepository(
+  { policies }: { policies: Policies },
+  tx: Tx,
+  name: string,
+): Promise<Repository> {
+  return await makeRepository(policies, tx, null, { projectId: null, name, path: `system/${name}` });
+}
+
+async function makeRepository(
+  policies: Policies,
+  tx: Tx,
+  organizationId: string | null,
+  target: RepositoryPath,
+): Promise<Repository> {
   const known = await findKnown(tx, target);
   if (known) return { id: known, organizationId, projectId: target.projectId, path: target.path };
   // Creations of one project are serial from here to their commit.
