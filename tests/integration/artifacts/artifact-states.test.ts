@@ -204,7 +204,10 @@ describe('an upload', () => {
       media_type: mediaType,
       state: 'draft',
     });
-    const manifest = await publisher.registry.send('GET', `/v2/system/uploads/manifests/${script['digest']}`);
+    const manifest = await publisher.registry.send(
+      'GET',
+      `/v2/system/uploads/manifests/${String(script['digest'])}`,
+    );
     const text = await manifest.text();
     expect(digestOf(text)).toBe(script['digest']);
     expect(JSON.parse(text)).toMatchObject({
