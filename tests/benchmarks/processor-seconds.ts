@@ -24,6 +24,27 @@ export function processorSecondsOf(pid: number): { own: number; ended: number } 
   return { own: own / TICKS_PER_SECOND, ended: ended / TICKS_PER_SECOND };
 }
 
+/** Processor time so far of these processes, of those below them, and of all their ended children; from /proc. */
+export function processorSecondsBelow(pids: readonly number[]): number {
+  const stats = globSync('/proc/[0-9]*/stat').flatMap((file) => {
+    try {
+      return [parse(readFileSync(file, 'utf8'))];
+    } catch {
+      return [];
+    }
+  });
+  const children = Map.groupBy(stats, ({ parent }) => parent);
+  const known = new Map(stats.map((stat) => [stat.pid, stat]));
+  let ticks = 0;
+  for (const left = [...pids]; left.length > 0;) {
+    const pid = left.pop() ?? 0;
+    const stat = known.get(pid);
+    if (stat) ticks += stat.own + stat.ended;
+    left.push(...(children.get(pid) ?? []).map((child) => child.pid));
+  }
+  return ticks / TICKS_PER_SECOND;
+}
+
 /** Fields are counted behind the name, which may hold anything but a closing bracket. */
 function parse(stat: string): { pid: number; parent: number; own: number; ended: number } {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

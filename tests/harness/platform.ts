@@ -34,6 +34,8 @@ export interface TestPlatform {
   databaseUrl: string;
   /** A worker in a separate process, to be killed; `onOutput` gets its output. */
   spawnWorker(env?: Record<string, string>, onOutput?: (text: string) => void): ChildProcess;
+  /** What starts, observes and stops apps, in a separate process, to be killed. */
+  spawnAppRuntime(): ChildProcess;
   stop(): Promise<void>;
 }
 
@@ -53,7 +55,7 @@ export interface TestPlatformOptions {
   log?: Logger;
 }
 
-const WORKER = fileURLToPath(new URL('../../control-plane/src/roles/worker.ts', import.meta.url));
+const ROLES = fileURLToPath(new URL('../../control-plane/src/roles/', import.meta.url));
 
 /** The real platform on free ports, a separate database and simulated hosts, with every response checked. */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
@@ -122,28 +124,7 @@ async function start(
     ...(options.agentEnv ? { agentEnv: options.agentEnv } : {}),
   });
   onStop(() => fleet.stop());
-  const spawnWorker: TestPlatform['spawnWorker'] = (env = {}, onOutput) => {
-    const child = spawn(process.execPath, [WORKER], {
-      env: {
-        ...process.env,
-        DATABASE_URL: databaseUrl,
-        GPUAAS_DATA_DIR: dataDir,
-        GPUAAS_LOG_LEVEL: 'error',
-        NODE_OPTIONS: '--disable-warning=DeprecationWarning',
-        ...env,
-      },
-      stdio: onOutput ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
-    });
-    for (const output of [child.stdout, child.stderr])
-      output?.on('data', (chunk: Buffer) => onOutput?.(chunk.toString('utf8')));
-    onStop(async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
-      child.kill('SIGKILL');
-      await gone;
-    });
-    return child;
-  };
+  const spawnWorker: TestPlatform['spawnWorker'] = (env = {}, onOutput) => spawnRole('worker', env, onOutput);
   if (!options.untouched) {
     // A promotion is a workflow; a test without a worker borrows one for it.
     const borrowed = options.runWorker === false ? spawnWorker() : null;
@@ -169,8 +150,39 @@ async function start(
     dataDir,
     databaseUrl,
     spawnWorker,
+    spawnAppRuntime: () => spawnRole('app-runtime-worker', { GPUAAS_PUBLIC_URL: config.publicUrl }),
     stop,
   };
+
+  function spawnRole(
+    role: string,
+    env: Record<string, string>,
+    onOutput?: (text: string) => void,
+  ): ChildProcess {
+    const child = spawn(process.execPath, [join(ROLES, `${role}.ts`)], {
+      env: {
+        ...process.env,
+        DATABASE_URL: databaseUrl,
+        GPUAAS_DATA_DIR: dataDir,
+        GPUAAS_LOG_LEVEL: 'error',
+        NODE_OPTIONS: '--disable-warning=DeprecationWarning',
+        ...env,
+      },
+      stdio: onOutput ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+    });
+    for (const output of [child.stdout, child.stderr])
+      output?.on('data', (chunk: Buffer) => onOutput?.(chunk.toString('utf8')));
+    onStop(() => kill(child));
+    return child;
+  }
+}
+
+/** Without a chance to clean up; resolves when the process is gone. */
+export async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
 }
 
 function quietLogger(): Logger {

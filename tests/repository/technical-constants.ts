@@ -14,6 +14,8 @@ export const technicalConstants: Record<string, string> = {
   'domains/access/http/cors.ts PREFLIGHT_SECONDS': 'how long a browser keeps the answer to a preflight',
   'domains/billing/app-usage/reconcile-requests.ts SETTLED': 'a count is recorded within seconds',
   'domains/access/tunnel/log-in.ts READY_TIMEOUT_MS': 'how long a guest may take to answer a handshake',
+  'domains/apps/runtime/observe-machine.ts WRITES_SECONDS':
+    'how soon the log of a program that writes is read again; the interval without writing is a policy',
   'domains/apps/executors/allocation/runner/call-runner.ts DEADLINE_MS':
     'how long a guest may take to answer what needs no time',
   'domains/access/tunnel/open-tunnel-stream.ts OPEN_TIMEOUT_MS': 'how long an agent may take to answer',
