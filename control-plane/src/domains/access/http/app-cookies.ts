@@ -59,7 +59,8 @@ export function openCookie(
     const sealed = Buffer.from(cookie, 'base64url');
     const content: unknown = JSON.parse(sealer.open('app_cookie', sealed, label));
     if (!isRecord(content) || !(Number(content['expiresAt']) > clock.now().getTime())) return null;
-    if (content['linkId'] !== undefined) return { linkId: String(content['linkId']) };
+    const { linkId } = content;
+    if (typeof linkId === 'string') return { linkId };
     return { actorId: String(content['actorId']), credential: parseCredential(content['credential']) };
   } catch {
     return null;
