@@ -465,6 +465,27 @@ export interface SliceVmProvisionOutput {
     actual_ip: string | null;
     lease_state: "bound" | "missing" | "mismatch";
   };
+  /**
+   * The bundle as the host planned it before it wrote the first byte. Absent from agents of earlier releases.
+   */
+  plan?: {
+    vcpu: number;
+    memory_gib: number;
+    image_digest: string;
+    boot_disk_serial: string;
+    /**
+     * @minItems 1
+     * @maxItems 16
+     */
+    slots: {
+      slot_id: string;
+      slot_index: number;
+      gpu_pci_address: string;
+      fabric_vf_pci_address: string;
+      nvme_serial: string;
+      numa_node: number;
+    }[];
+  };
   boot_id: string;
   started_at: string;
   /**
@@ -1904,6 +1925,79 @@ export const taskSchemas: Record<string, object> = {
               "missing",
               "mismatch"
             ]
+          }
+        }
+      },
+      "plan": {
+        "description": "The bundle as the host planned it before it wrote the first byte. Absent from agents of earlier releases.",
+        "type": "object",
+        "required": [
+          "vcpu",
+          "memory_gib",
+          "image_digest",
+          "boot_disk_serial",
+          "slots"
+        ],
+        "additionalProperties": false,
+        "properties": {
+          "vcpu": {
+            "type": "integer",
+            "minimum": 1
+          },
+          "memory_gib": {
+            "type": "integer",
+            "minimum": 1
+          },
+          "image_digest": {
+            "type": "string",
+            "maxLength": 80
+          },
+          "boot_disk_serial": {
+            "type": "string",
+            "maxLength": 64
+          },
+          "slots": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 16,
+            "items": {
+              "type": "object",
+              "required": [
+                "slot_id",
+                "slot_index",
+                "gpu_pci_address",
+                "fabric_vf_pci_address",
+                "nvme_serial",
+                "numa_node"
+              ],
+              "additionalProperties": false,
+              "properties": {
+                "slot_id": {
+                  "type": "string",
+                  "format": "uuid"
+                },
+                "slot_index": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 15
+                },
+                "gpu_pci_address": {
+                  "type": "string",
+                  "maxLength": 32
+                },
+                "fabric_vf_pci_address": {
+                  "type": "string",
+                  "maxLength": 32
+                },
+                "nvme_serial": {
+                  "type": "string",
+                  "maxLength": 64
+                },
+                "numa_node": {
+                  "type": "integer"
+                }
+              }
+            }
           }
         }
       },

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { TaskParams } from '@gpuaas/contracts/tasks';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
@@ -52,12 +53,20 @@ async function start(change: { count?: number; oneProcess?: boolean } = {}): Pro
   });
 }
 
-async function launch(): Promise<{ pid: number; allocationId: string }> {
-  const params = provisionParams(HOST, [0], [createKeyPair().public]);
-  const { task } = platform.queue('slice.vm_provision', params);
+async function perform<K extends 'node.set_mode' | 'slice.vm_provision'>(
+  kind: K,
+  params: TaskParams[K],
+): Promise<void> {
+  const { task } = platform.queue(kind, params);
   await expect
     .poll(() => platform.outcomes.find((one) => one.task_id === task.task_id)?.outcome, { timeout: 30_000 })
     .toBe('succeeded');
+}
+
+async function launch(): Promise<{ pid: number; allocationId: string }> {
+  const params = provisionParams(HOST, [0], [createKeyPair().public]);
+  await perform('node.set_mode', { mode: 'slice' });
+  await perform('slice.vm_provision', params);
   return { pid: await guestPid(params.allocation_id), allocationId: params.allocation_id };
 }
 

@@ -1,4 +1,4 @@
-import type { SlotBundle, TaskParams } from '@gpuaas/contracts/tasks';
+import type { SlotBundle, TaskOutput, TaskParams } from '@gpuaas/contracts/tasks';
 import { TaskError } from '../tasks/task-error.ts';
 
 export type VmPlan = TaskParams['slice.vm_provision'] & {
@@ -28,6 +28,24 @@ export function planVm(params: TaskParams['slice.vm_provision']): VmPlan {
   const [boot_slot] = slots;
   if (!boot_slot) throw new TaskError('plan_refused', 'the bundle has no slots');
   return { ...params, slots, boot_slot };
+}
+
+/** The plan as evidence: which devices the machine gets, how large it is, and what it boots from. */
+export function recordPlan(plan: VmPlan): NonNullable<TaskOutput['slice.vm_provision']['plan']> {
+  return {
+    vcpu: plan.vcpu,
+    memory_gib: plan.memory_gib,
+    image_digest: plan.image.digest,
+    boot_disk_serial: plan.boot_slot.nvme_serial,
+    slots: plan.slots.map((slot) => ({
+      slot_id: slot.slot_id,
+      slot_index: slot.slot_index,
+      gpu_pci_address: slot.gpu_pci_address,
+      fabric_vf_pci_address: slot.fabric_vf_pci_address,
+      nvme_serial: slot.nvme_serial,
+      numa_node: slot.numa_node,
+    })),
+  };
 }
 
 export function describePlan(plan: VmPlan): string {

@@ -1,4 +1,4 @@
-import { describePlan, planVm } from '../slices/plan-vm.ts';
+import { describePlan, planVm, recordPlan } from '../slices/plan-vm.ts';
 import type { TaskHandler } from './task-context.ts';
 import { TaskError } from './task-error.ts';
 
@@ -48,5 +48,5 @@ export const provisionSliceVm: TaskHandler<'slice.vm_provision'> = async (params
     const detail = missed.map(({ check, evidence }) => `${check}: ${evidence}`).join('; ');
     throw new TaskError('image_not_ready', detail);
   }
-  return { ...facts, network, boot_id: host.bootId };
+  return { ...facts, network, plan: recordPlan(plan), boot_id: host.bootId };
 };

@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskParams } from '@gpuaas/contracts/tasks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { writeMode } from '../host/simulated/mode-file.ts';
 import { HOSTNAME, openTestHost, type TestHost } from '../testing/simulated-host.ts';
 import { provisionParams } from '../testing/slots.ts';
 import { createKeyPair } from '../testing/ssh.ts';
@@ -46,6 +47,31 @@ describe('provisioning', () => {
     machine.stages.length = 0;
     expect(await provision(params)).toEqual(first);
     expect(machine.stages).toEqual(['plan', 'network', 'readiness']);
+  });
+
+  it('returns the concrete plan of the bundle', async () => {
+    const params = launch([1, 0]);
+    const { plan } = await provision(params);
+    const [second, boot] = params.slots.toSorted((a, b) => b.slot_index - a.slot_index);
+    expect(plan).toMatchObject({
+      vcpu: 48,
+      memory_gib: 480,
+      image_digest: params.image.digest,
+      boot_disk_serial: boot?.nvme_serial,
+      slots: [
+        { slot_id: boot?.slot_id, gpu_pci_address: '0000:1b:00.0', fabric_vf_pci_address: '0000:18:00.1' },
+        { slot_id: second?.slot_id, gpu_pci_address: '0000:43:00.0', nvme_serial: second?.nvme_serial },
+      ],
+    });
+  });
+
+  it('refuses devices that are not bound for slices, and keeps no lease', async () => {
+    await writeMode(machine.dir, 'baremetal');
+    await expect(provision(launch([0]))).rejects.toMatchObject({
+      code: 'device_not_bound',
+      message: '0000:1b:00.0 is bound to nvidia, not to vfio-pci',
+    });
+    expect(await machine.leases.list()).toEqual([]);
   });
 
   it('refuses a slot that another allocation holds, and touches nothing', async () => {

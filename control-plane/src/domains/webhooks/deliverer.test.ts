@@ -185,10 +185,13 @@ describe('events of a project', () => {
       string,
       unknown
     >;
-    expect(envelope).toMatchObject({
-      event_type: 'allocation.active',
+    expect(envelope).toEqual({
       event_id: headers['webhook-id'],
-      payload: { project_id: row.project_id, message: 'up' },
+      event_type: 'allocation.active',
+      occurred_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      version: 1,
+      correlation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      payload: expect.objectContaining({ project_id: row.project_id, message: 'up' }),
     });
     expect(await deliveries(row)).toMatchObject([
       { event_id: headers['webhook-id'], attempts: [{ attempt: 1, response_status: 200, error: null }] },

@@ -48,7 +48,16 @@ export async function checkDisk(check: PlanCheck, disk: SlotDisk, plan: VmPlan):
   throw new TaskError('disk_not_clean', detail);
 }
 
-async function checkHugepages({ files, settings, libvirt }: PlanCheck, plan: VmPlan): Promise<void> {
+interface HugepageCheck {
+  files: HostFiles;
+  settings: Pick<LinuxSettings, 'hugepages'>;
+  libvirt: Pick<Libvirt, 'state'>;
+}
+
+export async function checkHugepages(
+  { files, settings, libvirt }: HugepageCheck,
+  plan: Pick<VmPlan, 'allocation_id' | 'slots' | 'memory_gib'>,
+): Promise<void> {
   if (!settings.hugepages) return;
   // A machine that runs already has its pages.
   if ((await libvirt.state(domainName(plan.allocation_id))) === 'running') return;
