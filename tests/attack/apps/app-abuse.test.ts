@@ -73,8 +73,9 @@ async function leavesNothing(): Promise<void> {
 describe('the gateway of apps', () => {
   it('cuts clients that do not finish their headers, with 408', async () => {
     const slow = Array.from({ length: 20 }, () => new RawClient(head('GET / HTTP/1.1', 'X-Slow: a')));
+    const closed = Promise.all(slow.map(({ socket }) => once(socket, 'close')));
     await ok();
-    await Promise.all(slow.map(({ socket }) => once(socket, 'close')));
+    await closed;
     expect(new Set(slow.map(({ heard }) => heard.slice(0, 12)))).toEqual(new Set(['HTTP/1.1 408']));
   }, 120_000);
 
