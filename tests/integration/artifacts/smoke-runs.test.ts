@@ -1,6 +1,6 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { ProblemError, unwrap } from '@gpuaas/sdk/problem';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { launch, waitForState } from '../../harness/allocations/allocations.ts';
 import { appIs, putPayload, shellManifest } from '../../harness/apps/apps.ts';
 import { eventually } from '../../harness/eventually.ts';
@@ -13,6 +13,9 @@ const REASON = 'In a test';
 const SERVICE = `#!/bin/sh
 exec node -e 'require("http").createServer((q, r) => r.end("up")).listen(18471, "127.0.0.1")'
 `;
+
+// Machines and apps that start on a busy machine.
+vi.setConfig({ testTimeout: 400_000 });
 
 let platform: TestPlatform;
 beforeAll(async () => {
