@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, requireUnscopedCredential, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, requireUnscopedCredential, type Caller } from '../../platform/auth/caller.ts';
 import type { CalledBack, OidcLogin } from '../../platform/auth/oidc-login.ts';
 import { revokeOtherSignIns, revokeSignIn } from '../../platform/auth/revoke-sign-ins.ts';
 import { safeReturnUrl } from '../../platform/auth/safe-return-url.ts';
@@ -141,14 +141,14 @@ export function signInRoutes(
       });
     },
     async listPeople({ caller, query, read }) {
-      authorize(caller, 'person.sign_out', { kind: 'platform' });
+      authorize(caller, 'person.sign_out', atPlatform);
       const body = await read((tx) => listPeople(tx, idleSince(), query));
       return { status: 200, body };
     },
     endSignInsOfPerson({ caller, params, body, audit, mutate }) {
       audit({ targetType: 'user', targetId: params.user_id, detail: { reason: body.reason } });
       return mutate(async (tx) => {
-        authorize(caller, 'person.sign_out', { kind: 'platform' });
+        authorize(caller, 'person.sign_out', atPlatform);
         return { status: 200, body: { ended: await endSignInsOfPerson(tx, params.user_id) } };
       });
     },
