@@ -46,6 +46,7 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   leaveOrganization: 'would end the key it is called with; the tenancy tests leave one',
   finishLogin: 'needs a sign-in that was begun with an identity provider',
   finishTenantLogin: 'needs a sign-in that was begun with an identity provider',
+  finishPublicLogin: 'needs a sign-in that was begun with Google or GitHub',
   verifyIdentityProviderDomain: 'needs a record in DNS; the tests of tenant sign-in have one',
   confirmAuditExport: 'needs a month that is over and sealed; the tests of the audit API have one',
   createReservation:
