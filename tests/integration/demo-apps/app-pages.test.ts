@@ -87,6 +87,8 @@ describe.skipIf(!chromiumPath)('pages of the demo apps (needs chromium)', () => 
 
     await page.reload();
     await cell.locator('.outputs').getByText('42').waitFor();
+    // Its kernel is idle since before: no change will say so.
+    await page.locator('#status', { hasText: 'idle' }).waitFor();
     // The frame's own scripts are what its sandbox and the page's policy block.
     const blocked = /Blocked script execution|Content Security Policy/;
     expect(complaints.filter((complaint) => !blocked.test(complaint))).toEqual([]);

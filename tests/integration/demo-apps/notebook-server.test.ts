@@ -251,7 +251,7 @@ describe('the default WebSocket protocol', () => {
     first.send(
       JSON.stringify(
         execute(
-          'console.log("early"); await new Promise((done) => setTimeout(done, 300)); console.log("kept")',
+          'console.log("early"); await new Promise((done) => setTimeout(done, 3000)); console.log("kept")',
         ),
       ),
     );
@@ -265,10 +265,10 @@ describe('the default WebSocket protocol', () => {
       .toBe('idle');
     const again = new WebSocket(`${address}?session_id=one`);
     const heard = received(again);
-    await expect.poll(() => heard.join()).toContain('kept');
-    expect(heard.join()).toContain('execute_reply');
+    await expect.poll(() => heard.join()).toContain('execute_reply');
+    expect(heard.join()).toContain('kept');
     again.send(
-      JSON.stringify(execute('await new Promise((done) => setTimeout(done, 300)); console.log("secret")')),
+      JSON.stringify(execute('await new Promise((done) => setTimeout(done, 3000)); console.log("secret")')),
     );
     await expect
       .poll(async () => (await ask('GET', `/api/kernels/${body.id}`)).body.execution_state)

@@ -1,5 +1,6 @@
 import { fieldsOf } from '../../fields-of.ts';
 import { textOf } from '../../text-of.ts';
+import { readKernelState } from './notebook-api.ts';
 
 export interface KernelReply {
   type: string;
@@ -15,6 +16,7 @@ const RECONNECT_MS = 1000;
 
 /** The WebSocket to a kernel. After a break it connects again as the same client, which gets what it missed. */
 export class KernelSocket {
+  readonly #kernelId: string;
   readonly #address: URL;
   readonly #session = crypto.randomUUID();
   readonly #waiting = new Map<string, Waiting>();
@@ -22,8 +24,10 @@ export class KernelSocket {
   #unsent: string[] = [];
   #socket: WebSocket | null = null;
   #closed = false;
+  #hasHeardStatus = false;
 
   constructor(kernelId: string, onStatus: (status: string) => void) {
+    this.#kernelId = kernelId;
     this.#address = new URL(`api/kernels/${kernelId}/channels?session_id=${this.#session}`, document.baseURI);
     this.#address.protocol = this.#address.protocol.replace('http', 'ws');
     this.#onStatus = onStatus;
@@ -65,13 +69,23 @@ export class KernelSocket {
   #connect(): void {
     const socket = new WebSocket(this.#address);
     this.#socket = socket;
-    socket.addEventListener('open', () => this.#flush());
+    socket.addEventListener('open', () => {
+      this.#flush();
+      void this.#showState();
+    });
     socket.addEventListener('message', ({ data }) => this.#receive(String(data)));
     socket.addEventListener('close', () => {
       if (this.#closed) return;
       this.#onStatus('disconnected');
       setTimeout(() => this.#connect(), RECONNECT_MS);
     });
+  }
+
+  /** The kernel tells changes only: one that became idle before the socket was open says nothing. */
+  async #showState(): Promise<void> {
+    this.#hasHeardStatus = false;
+    const state = await readKernelState(this.#kernelId).catch(() => '');
+    if (state !== '' && !this.#hasHeardStatus && !this.#closed) this.#onStatus(state);
   }
 
   #flush(): void {
@@ -87,6 +101,7 @@ export class KernelSocket {
     const id = textOf(fieldsOf(message['parent_header'])['msg_id']);
     const state = textOf(content['execution_state']);
     if (type === 'status') {
+      this.#hasHeardStatus = true;
       this.#onStatus(state);
       if (state === 'restarting') this.forget();
     }

@@ -54,6 +54,10 @@ export async function openSession(path: string): Promise<string> {
   return textOf(fieldsOf(kernel)['id']);
 }
 
+export async function readKernelState(id: string): Promise<string> {
+  return textOf((await callServer('GET', `api/kernels/${id}`))['execution_state']);
+}
+
 export async function interruptKernel(id: string): Promise<void> {
   await callServer('POST', `api/kernels/${id}/interrupt`);
 }
