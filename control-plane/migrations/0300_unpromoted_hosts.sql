@@ -7,7 +7,9 @@ comment on column nodes.mode is 'Null until the first promotion, which binds the
 alter table node_conversions alter column from_mode drop not null;
 comment on column node_conversions.from_mode is 'Null for the first promotion of a host.';
 
+-- Every new host was recorded as one for slices; an operator chose the other mode.
 update nodes n set mode = null
-  where not exists (select from node_conversions c where c.node_id = n.id and c.state = 'succeeded')
+  where n.mode = 'slice'
+    and not exists (select from node_conversions c where c.node_id = n.id and c.state = 'succeeded')
     and not exists (select from node_resource_slots s where s.node_id = n.id)
     and not exists (select from allocation_resource_claims c where c.node_id = n.id and c.released_at is null);

@@ -37,7 +37,7 @@ describe.each(counted)('$id', ({ operation, limit }) => {
     try {
       const codes = [];
       for (let seed = 0; seed < 5; seed += 1) {
-        for (const person of ['admin', 'operator']) {
+        for (const person of ['admin', 'operator', 'member']) {
           const answer = await send(operation, seed, api.people[person]!.apiKey);
           const { code, limit: named } = answer.json<{ code?: string; limit?: string }>();
           codes.push(`${answer.statusCode} ${code ?? 'made'} ${named ?? ''}`.trim());

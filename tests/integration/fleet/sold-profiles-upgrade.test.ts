@@ -1,21 +1,16 @@
 import { openDatabase } from '@gpuaas/control-plane/platform/db/database';
 import { migrate } from '@gpuaas/control-plane/platform/db/migrate';
-import { writeTenantRows } from '@gpuaas/control-plane/platform/db/testing/tenant-rows';
-import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
+import { soldSlot } from '../../harness/fleet/sold-slot.ts';
 import { openOlderDatabase } from '../../harness/older-database.ts';
 
 it('claims from before they kept processors and memory get those of their slots', async () => {
-  const older = await openOlderDatabase('0210_registry', '');
+  const older = await openOlderDatabase('0210_registry', soldSlot('{}'));
   const { db, close } = openDatabase(older.url, { max: 1 });
   onTestFinished(async () => {
     await close();
     await older.end();
   });
-  // The database of that release has none of the functions that its triggers call.
-  await sql`set session_replication_role = replica`.execute(db);
-  await writeTenantRows(db, 'a');
-  await sql`set session_replication_role = origin`.execute(db);
   await migrate(older.url);
   const { snapshot } = await db
     .selectFrom('allocation_resource_claims')
