@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { IngressRule, SlotBundle } from '@gpuaas/contracts/tasks';
 import type { SlicePort } from '../linux/network/slice-ports.ts';
 import { SerialQueue } from '../../tasks/serial-queue.ts';
@@ -20,20 +20,29 @@ export interface SimulatedNetwork {
   residue(slots: readonly SlotBundle[]): Promise<string[]>;
 }
 
+interface Lease extends SlicePort {
+  /** The address that the guest has; null when its lease ran out. */
+  leased_ip: string | null;
+}
+
+/** Files of older agents name the MAC only in their name, and every lease in them is bound. */
+type StoredLease = Omit<Lease, 'mac' | 'leased_ip'> & Partial<Lease>;
+
+async function readLease(file: string): Promise<Lease | null> {
+  const stored = await readJson<StoredLease>(file);
+  if (!stored) return null;
+  const { mac = basename(file, '.json').replaceAll(/..(?=.)/g, '$&:'), leased_ip = stored.ip } = stored;
+  return { ...stored, mac, leased_ip };
+}
+
 export function openNetwork(dir: string): SimulatedNetwork {
   const folder = join(dir, 'network');
   // Rules written after a release has removed the lease would bring the lease back.
   const inTurn = new SerialQueue();
-  interface Lease extends SlicePort {
-    /** The address that the guest has; null when its lease ran out. */
-    leased_ip: string | null;
-  }
   async function list(): Promise<{ file: string; lease: Lease }[]> {
     const names = await readdir(folder).catch(() => []);
     const files = names.filter((name) => name.endsWith('.json')).map((name) => join(folder, name));
-    const found = await Promise.all(
-      files.map(async (file) => ({ file, lease: await readJson<Lease>(file) })),
-    );
+    const found = await Promise.all(files.map(async (file) => ({ file, lease: await readLease(file) })));
     return found.flatMap(({ file, lease }) => (lease ? [{ file, lease }] : []));
   }
   async function find(allocationId: string): Promise<{ file: string; lease: Lease } | null> {
