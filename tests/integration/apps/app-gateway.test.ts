@@ -237,7 +237,7 @@ describe('an app that is starting', () => {
 });
 
 describe('the bytes of apps', () => {
-  it('take a connection of their own: a terminal goes on when it is lost, and apps come back', async () => {
+  it('use a separate connection: a terminal goes on when it is lost, and apps come back', async () => {
     const sessions = vi.spyOn(TunnelHub.prototype, 'session');
     const lastOf = (kind: string) =>
       sessions.mock.results[sessions.mock.calls.findLastIndex(([, asked = 'terminals']) => asked === kind)]

@@ -48,7 +48,7 @@ const membersOf = async (id: string) => {
   return items[0];
 };
 
-it('who follows a log gets a line soon after it is written, also after a silence', async () => {
+it('a follower of a log gets a line soon after it is written, also after a silence', async () => {
   const id = await run(
     'speaks-late',
     'echo first; while [ ! -e ~/go ]; do sleep 0.2; done; echo second; sleep 1000',
@@ -76,7 +76,7 @@ it('the log of a program that writes is kept while nobody reads it', async () =>
   const id = await run('writer', 'while :; do echo line; sleep 0.2; done', 'service');
   await appIs(platform.member, id, 'running');
   const kept = async (): Promise<number> => (await membersOf(id))?.log_bytes ?? 0;
-  await eventually('the begin of the log', async () => (await readFrom(id, 0, 10)).content || null);
+  await eventually('the beginning of the log', async () => (await readFrom(id, 0, 10)).content || null);
   const before = await kept();
   await eventually('more of the log', async () => ((await kept()) > before ? true : null), 90_000);
   await stopApp(platform.member, id);

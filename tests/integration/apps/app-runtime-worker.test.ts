@@ -81,7 +81,7 @@ it('the worker leaves instances to the runtime: without it a start is stuck, whi
   await setDue(id, 300);
 });
 
-it('the runtime in a process of its own starts what waits, serves it the platform, and the incident closes', async () => {
+it('the runtime in a separate process starts the waiting instance, serves it the platform, and the incident closes', async () => {
   const { member } = platform;
   platform.spawnAppRuntime();
   await appIs(member, id, 'running');

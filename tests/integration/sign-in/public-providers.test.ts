@@ -73,7 +73,7 @@ describe('Google and GitHub', () => {
     expect(own.url.startsWith(site.idp.issuer)).toBe(true);
   });
 
-  it('sign people in, each account as a person of its own', async () => {
+  it('sign people in, each account as a separate person', async () => {
     const atGoogle = new CookieBrowser();
     const page = await atGoogle.go(login('provider=google'));
     expect(page.url.startsWith(google.issuer)).toBe(true);
@@ -132,7 +132,7 @@ describe('Google and GitHub', () => {
 });
 
 describe('the answer of a public provider', () => {
-  it('counts once, in the browser that asked, at the callback of its own provider', async () => {
+  it('counts once, in the browser that asked, at the callback of the provider that was asked', async () => {
     const asking = new CookieBrowser({ stopsAt: github.callback });
     const { url: answered } = await asking.go(login('provider=github'));
     const elsewhere = await new CookieBrowser().go(answered);

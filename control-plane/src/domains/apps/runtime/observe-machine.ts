@@ -12,7 +12,7 @@ import { judgeObservation, signalName } from './judge-observation.ts';
 import type { RuntimeServices } from './runtime-services.ts';
 import { tearDown } from './tear-down.ts';
 
-/** Looks at the members of one machine: what runs is recorded, what has ended ends, what is written is kept. */
+/** Observes the members of one machine in one visit: records their use, ends those that exited, ships their logs. */
 export async function observeMachine(
   services: RuntimeServices,
   allocationId: string,
@@ -51,7 +51,7 @@ export async function observeMachine(
 
 const ABSENT = { state: 'absent', exitCode: null, signal: null, oom: false } as const;
 
-/** Until the next look at a member that writes: its log is read while people wait for it. */
+/** A member that writes is observed again after this time, because people may follow its log. */
 const WRITES_SECONDS = 2;
 
 async function recordUse(
@@ -141,7 +141,7 @@ async function failUnreachable(
   });
 }
 
-/** An ended member whose evidence is missing is looked for again. */
+/** Collects the missing evidence of a member that has ended. */
 async function proveLate(services: RuntimeServices, member: DueMember): Promise<void> {
   const until = services.clock.now();
   const { teardown, blockedBy } = await tearDown(services, member, { graceSeconds: 0, until });

@@ -81,7 +81,7 @@ export class KernelSocket {
     });
   }
 
-  /** The kernel tells changes only: one that became idle before the socket was open says nothing. */
+  /** The kernel reports changes only: if it became idle before the socket opened, no message says so. */
   async #showState(): Promise<void> {
     this.#hasHeardStatus = false;
     const state = await readKernelState(this.#kernelId).catch(() => '');
